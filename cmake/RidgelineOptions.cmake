@@ -1,0 +1,15 @@
+# Compiler flags that every target of the project shares.
+add_library(ridgeline_options INTERFACE)
+target_compile_options(ridgeline_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${RIDGELINE_WERROR}>:-Werror>)
+target_include_directories(ridgeline_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+if(RIDGELINE_SANITIZE)
+  target_compile_options(ridgeline_options INTERFACE
+    -fsanitize=${RIDGELINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(ridgeline_options INTERFACE -fsanitize=${RIDGELINE_SANITIZE})
+endif()
+if(RIDGELINE_COVERAGE)
+  target_compile_options(ridgeline_options INTERFACE --coverage)
+  target_link_options(ridgeline_options INTERFACE --coverage)
+endif()

@@ -26,22 +26,35 @@ Result<Json> ParseJson(std::string_view text) {
   }
 }
 
-std::optional<double> OptionalNumber(const Json& object, std::string_view key) {
+const Json* Member(const Json& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
   const auto it = object.find(std::string(key));
-  if (it == object.end() || !it->is_number()) return std::nullopt;
-  return it->get<double>();
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+std::optional<double> OptionalNumber(const Json& object, std::string_view key) {
+  const Json* member = Member(object, key);
+  return member && member->is_number() ? std::optional(member->get<double>()) : std::nullopt;
 }
 
 std::string StringOr(const Json& object, std::string_view key, std::string_view fallback) {
-  const auto it = object.find(std::string(key));
-  if (it == object.end() || !it->is_string()) return std::string(fallback);
-  return it->get<std::string>();
+  const Json* member = Member(object, key);
+  return member && member->is_string() ? member->get<std::string>() : std::string(fallback);
+}
+
+bool BoolOr(const Json& object, std::string_view key, bool fallback) {
+  const Json* member = Member(object, key);
+  return member && member->is_boolean() ? member->get<bool>() : fallback;
 }
 
 int64_t IntegerOr(const Json& object, std::string_view key, int64_t fallback) {
-  const auto it = object.find(std::string(key));
-  if (it == object.end() || !it->is_number_integer()) return fallback;
-  return it->get<int64_t>();
+  const Json* member = Member(object, key);
+  return member && member->is_number_integer() ? member->get<int64_t>() : fallback;
+}
+
+Json ObjectOr(const Json& object, std::string_view key) {
+  const Json* member = Member(object, key);
+  return member && member->is_object() ? *member : Json::object();
 }
 
 }  // namespace ridgeline

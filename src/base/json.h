@@ -31,6 +31,11 @@ Result<Json> ParseJson(std::string_view text);
 // Readers of one member that accept an absent or null one.
 std::optional<double> OptionalNumber(const Json& object, std::string_view key);
 std::string StringOr(const Json& object, std::string_view key, std::string_view fallback = "");
+bool BoolOr(const Json& object, std::string_view key, bool fallback = false);
+// The member, or nullptr when it is absent or null or `object` is no object.
+const Json* Member(const Json& object, std::string_view key);
+// The member when it is an object, else an empty object.
+Json ObjectOr(const Json& object, std::string_view key);
 int64_t IntegerOr(const Json& object, std::string_view key, int64_t fallback = 0);
 
 }  // namespace ridgeline

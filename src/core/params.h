@@ -57,5 +57,6 @@ Result<Params> ResolveParams(std::span<const ParamSpec> specs,
                              const std::map<std::string, ParamValue>& given);
 
 Json ToJson(const Params& params);
+Result<Params> ParamsFromJson(const Json& json);
 
 }  // namespace ridgeline

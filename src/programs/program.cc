@@ -1,0 +1,81 @@
+#include "programs/program.h"
+
+#include <algorithm>
+
+namespace ridgeline::programs {
+namespace {
+
+// Streams of different devices must differ unless the array is the same everywhere.
+uint64_t StreamNumber(const TensorSpec& spec, int stream, int device) {
+  const int place = spec.fill.same_on_all_devices ? 0 : device;
+  return static_cast<uint64_t>(stream) * 0x10000 + static_cast<uint64_t>(place);
+}
+
+FillKind KindFor(const Fill& fill, std::string_view data_mode) {
+  const bool free_values = fill.kind == FillKind::kNormal;
+  if (free_values && data_mode == "zeros") return FillKind::kZeros;
+  if (free_values && data_mode == "ones") return FillKind::kOnes;
+  return fill.kind;
+}
+
+}  // namespace
+
+InputSource::InputSource(const TensorSpec& spec, int stream, int device, uint64_t seed,
+                         std::string_view data_mode)
+    : spec_(spec),
+      kind_(KindFor(spec.fill, data_mode)),
+      random_(seed, StreamNumber(spec, stream, device)) {
+  if (kind_ == FillKind::kPermutation) {
+    permutation_.emplace(seed ^ StreamNumber(spec, stream, device), spec.shape.elements());
+  }
+}
+
+double InputSource::operator()(int64_t index) const {
+  const DType dtype = spec_.shape.dtype;
+  switch (kind_) {
+    case FillKind::kNormal:
+      if (IsFloat(dtype)) return RoundTo(dtype, spec_.fill.scale * random_.Normal(index));
+      if (Info(dtype).kind == DTypeKind::kSigned) {
+        return static_cast<double>(random_.Below(index, 2 * spec_.fill.limit + 1) -
+                                   spec_.fill.limit);
+      }
+      return static_cast<double>(
+          random_.Below(index, dtype == DType::kPred ? 2 : spec_.fill.limit + 1));
+    case FillKind::kIndex:
+      return static_cast<double>(random_.Below(index, spec_.fill.limit));
+    case FillKind::kPermutation:
+      return static_cast<double>((*permutation_)(index));
+    case FillKind::kZeros:
+      return 0;
+    case FillKind::kOnes:
+      return 1;
+  }
+  return 0;
+}
+
+HostTensor InputSource::Materialize() const {
+  HostTensor tensor(spec_.shape);
+  const int64_t n = spec_.shape.elements();
+  if (kind_ == FillKind::kZeros) return tensor;
+  for (int64_t i = 0; i < n; ++i) tensor.set(i, (*this)(i));
+  return tensor;
+}
+
+std::vector<double> InputSource::Values() const {
+  std::vector<double> values(static_cast<size_t>(spec_.shape.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = (*this)(static_cast<int64_t>(i));
+  return values;
+}
+
+int64_t Program::device_bytes() const {
+  int64_t bytes = 0;
+  for (const TensorSpec& spec : inputs) bytes += spec.shape.device_bytes();
+  // A donated array is its own result; a called program's results stand beside its arguments.
+  for (const TensorSpec& spec : carried) bytes += spec.shape.device_bytes();
+  if (repeat != Repeat::kLoop) {
+    for (const Shape& shape : outputs) bytes += shape.device_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace ridgeline::programs

@@ -160,6 +160,68 @@ Value Body::Reduce(std::string_view op, const Value& a, double initial,
                 result);
 }
 
+Value Body::DynamicSlice(const Value& a, const std::vector<Value>& start,
+                         std::vector<int64_t> sizes) {
+  const Shape result{a.shape.dtype, std::move(sizes)};
+  std::vector<std::string> names;
+  std::vector<Value> operands = {a};
+  for (const Value& s : start) {
+    names.push_back(s.name);
+    operands.push_back(s);
+  }
+  return Define(fmt::format("stablehlo.dynamic_slice {}, {}, sizes = {} : {}", a.name,
+                            fmt::join(names, ", "), List(result.dims), Signature(operands, result)),
+                result);
+}
+
+Value Body::DynamicUpdateSlice(const Value& a, const Value& part, const std::vector<Value>& start) {
+  std::vector<std::string> names;
+  std::vector<Value> operands = {a, part};
+  for (const Value& s : start) {
+    names.push_back(s.name);
+    operands.push_back(s);
+  }
+  return Define(fmt::format("stablehlo.dynamic_update_slice {}, {}, {} : {}", a.name, part.name,
+                            fmt::join(names, ", "), Signature(operands, a.shape)),
+                a.shape);
+}
+
+std::vector<Value> Body::Repeat(int64_t rounds, const std::vector<Value>& initial,
+                                const RoundWriter& round) {
+  const Shape counter{DType::kS32, {}};
+  const std::string name = fmt::format("{}{}", prefix_, next_++);
+  const Value zero = Splat(0, counter);
+  const Value number{fmt::format("%{}i", name), counter};
+  std::vector<Value> state;
+  std::vector<std::string> bindings = {number.name + " = " + zero.name};
+  std::vector<std::string> types = {counter.ToStableHlo()};
+  for (const Value& value : initial) {
+    state.push_back({fmt::format("%{}s{}", name, state.size()), value.shape});
+    bindings.push_back(state.back().name + " = " + value.name);
+    types.push_back(value.shape.ToStableHlo());
+  }
+  Body condition(name + "c", static_cast<int>(indent_.size()) + 4);
+  const Value more =
+      condition.Compare("LT", number, condition.Splat(static_cast<double>(rounds), counter));
+  Body inner(name + "v", static_cast<int>(indent_.size()) + 4);
+  std::vector<Value> next = round(inner, number, state);
+  next.insert(next.begin(), inner.Binary("add", number, inner.Splat(1, counter)));
+  std::vector<std::string> returned;
+  for (const Value& value : next) returned.push_back(value.name);
+  text_ += fmt::format("{0}%{1}:{2} = stablehlo.while({3}) : {4}\n", indent_, name, next.size(),
+                       fmt::join(bindings, ", "), fmt::join(types, ", "));
+  text_ +=
+      fmt::format("{0}  cond {{\n{1}{0}    stablehlo.return {2} : {3}\n{0}  }} do {{\n{4}", indent_,
+                  condition.text(), more.name, more.shape.ToStableHlo(), inner.text());
+  text_ += fmt::format("{0}    stablehlo.return {1} : {2}\n{0}  }}\n", indent_,
+                       fmt::join(returned, ", "), fmt::join(types, ", "));
+  std::vector<Value> results;
+  for (const Value& value : initial) {
+    results.push_back({fmt::format("%{}#{}", name, results.size() + 1), value.shape});
+  }
+  return results;
+}
+
 Value Body::Dot(const Value& a, const Value& b, const DotDims& dims, DType result,
                 std::string_view attributes) {
   Shape shape{result, {}};

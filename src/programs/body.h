@@ -53,6 +53,16 @@ class Body {
   // Reduces `dims` with "add" or "maximum" from `initial`.
   Value Reduce(std::string_view op, const Value& a, double initial,
                const std::vector<int64_t>& dims);
+  // Starts are scalars of s32, one a dimension.
+  Value DynamicSlice(const Value& a, const std::vector<Value>& start, std::vector<int64_t> sizes);
+  Value DynamicUpdateSlice(const Value& a, const Value& part, const std::vector<Value>& start);
+  // An inner loop of `rounds` rounds, a constant. `round` gets the round's number (scalar s32) and
+  // the state, and returns the next state, of the same shapes. Names from outside are not seen in
+  // it: all that it reads is state.
+  using RoundWriter = std::function<std::vector<Value>(Body& body, const Value& round,
+                                                       const std::vector<Value>& state)>;
+  std::vector<Value> Repeat(int64_t rounds, const std::vector<Value>& initial,
+                            const RoundWriter& round);
   // Result: batch, free dimensions of a, free dimensions of b. `attributes` is text such as
   // "precision = [HIGHEST, HIGHEST]".
   Value Dot(const Value& a, const Value& b, const DotDims& dims, DType result,

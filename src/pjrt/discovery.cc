@@ -1,0 +1,227 @@
+#include "pjrt/discovery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/json.h"
+
+namespace ridgeline::pjrt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Sorted, so that the same folders always give the same plugin. Unreadable folders are empty.
+std::vector<fs::path> Entries(const fs::path& folder) {
+  std::vector<fs::path> result;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    result.push_back(it->path());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::string Absolute(const fs::path& path) {
+  std::error_code error;
+  const fs::path result = fs::absolute(path, error);
+  return (error ? path : result.lexically_normal()).string();
+}
+
+// LIB/python3*/PACKAGES for each of `names`.
+void AddPythonFolders(const fs::path& lib, std::initializer_list<const char*> names,
+                      std::vector<fs::path>& folders) {
+  for (const fs::path& entry : Entries(lib)) {
+    if (!entry.filename().string().starts_with("python3")) continue;
+    for (const char* name : names) {
+      std::error_code error;
+      if (fs::is_directory(entry / name, error)) folders.push_back(entry / name);
+    }
+  }
+}
+
+std::vector<fs::path> PythonFolders(const SearchEnv& env) {
+  std::vector<fs::path> folders;
+  for (size_t begin = 0; begin <= env.python_path.size();) {
+    const size_t end = std::min(env.python_path.find(':', begin), env.python_path.size());
+    if (end > begin) folders.emplace_back(env.python_path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!env.virtual_env.empty()) {
+    AddPythonFolders(fs::path(env.virtual_env) / "lib", {"site-packages"}, folders);
+  }
+  if (!env.home.empty()) {
+    AddPythonFolders(fs::path(env.home) / ".local/lib", {"site-packages"}, folders);
+  }
+  const fs::path root(env.root);
+  AddPythonFolders(root / "usr/lib", {"dist-packages"}, folders);
+  AddPythonFolders(root / "usr/local/lib", {"site-packages", "dist-packages"}, folders);
+  return folders;
+}
+
+// Places of plugins in packages that do not register with jax_plugins.
+struct KnownLayout {
+  const char* name;
+  const char* package;
+  const char* library;
+};
+constexpr KnownLayout kKnown[] = {
+    {"cpu", "lammps-jax-pjrt-cpu", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"},
+    {"cpu", "xla-cpu-pjrt", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"},
+    {"tpu", "libtpu", "libtpu/libtpu.so"},
+};
+
+// "xla_cuda13" -> "cuda", "pjrt_plugin_tt" -> "tt".
+std::string PlatformName(std::string folder) {
+  for (std::string_view prefix : {"xla_", "pjrt_plugin_"}) {
+    if (folder.starts_with(prefix)) folder.erase(0, prefix.size());
+  }
+  while (folder.size() > 1 && folder.back() >= '0' && folder.back() <= '9') folder.pop_back();
+  return folder;
+}
+
+// The plugin's library under one folder of jax_plugins; helper libraries beside it are passed over.
+fs::path LibraryUnder(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    const bool named =
+        file.find("plugin") != std::string::npos || file.find("pjrt") != std::string::npos;
+    if (named && file.ends_with(".so") && IsFile(it->path())) found.push_back(it->path());
+  }
+  return found.empty() ? fs::path() : *std::min_element(found.begin(), found.end());
+}
+
+void AddFromPython(const fs::path& folder, std::vector<PluginInfo>& plugins) {
+  for (const KnownLayout& known : kKnown) {
+    const fs::path library = folder / known.library;
+    if (IsFile(library)) {
+      plugins.push_back({known.name, Absolute(library), "python", known.package, "", "", ""});
+    }
+  }
+  for (const fs::path& package : Entries(folder / "jax_plugins")) {
+    const fs::path library = LibraryUnder(package);
+    const std::string name = package.filename().string();
+    if (!library.empty()) {
+      plugins.push_back(
+          {PlatformName(name), Absolute(library), "python", "jax_plugins/" + name, "", "", ""});
+    }
+  }
+}
+
+// CACHE/plugins/NAME/plugin.json, as ./dev writes it.
+Result<PluginInfo> ReadManifest(const fs::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  auto json = ParseJson(text);
+  if (!json || !json->is_object()) {
+    return Fail(Code::kInvalidArgument, json ? "not a JSON object" : json.error().message,
+                path.string());
+  }
+  PluginInfo info;
+  info.name = StringOr(*json, "name");
+  info.source = "cache";
+  info.package = StringOr(*json, "package");
+  info.version = StringOr(*json, "version");
+  info.sha256 = StringOr(*json, "sha256");
+  info.licence = StringOr(*json, "licence");
+  const fs::path library = path.parent_path() / StringOr(*json, "library");
+  if (info.name.empty() || !IsFile(library)) {
+    return Fail(Code::kNotFound,
+                fmt::format("names plugin '{}' and library '{}', which is not there", info.name,
+                            library.string()),
+                path.string());
+  }
+  info.library = Absolute(library);
+  return info;
+}
+
+struct Search {
+  std::vector<PluginInfo> plugins;
+  std::vector<std::string> searched;
+  std::vector<std::string> problems;
+};
+
+Search SearchAll(const SearchEnv& env) {
+  Search search;
+  for (const fs::path& folder : PythonFolders(env)) {
+    search.searched.push_back(folder.string());
+    AddFromPython(folder, search.plugins);
+  }
+  const fs::path cache = fs::path(env.cache.empty() ? ".cache" : env.cache) / "plugins";
+  search.searched.push_back(cache.string());
+  for (const fs::path& folder : Entries(cache)) {
+    if (!IsFile(folder / "plugin.json")) continue;
+    auto info = ReadManifest(folder / "plugin.json");
+    if (info) {
+      search.plugins.push_back(std::move(*info));
+    } else {
+      search.problems.push_back(info.error().ToString());
+    }
+  }
+  return search;
+}
+
+bool IsPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".so");
+}
+
+}  // namespace
+
+SearchEnv SearchEnv::FromProcess() {
+  SearchEnv env;
+  env.plugin = Variable("RIDGELINE_PLUGIN");
+  env.cache = Variable("RIDGELINE_CACHE");
+  env.python_path = Variable("PYTHONPATH");
+  env.virtual_env = Variable("VIRTUAL_ENV");
+  env.home = Variable("HOME");
+  return env;
+}
+
+std::vector<PluginInfo> ListPlugins(const SearchEnv& env) { return SearchAll(env).plugins; }
+
+Result<PluginInfo> FindPlugin(std::string_view requested, const SearchEnv& env) {
+  const bool from_env = requested.empty() && !env.plugin.empty();
+  const std::string wanted(!requested.empty() ? requested : from_env ? env.plugin : "cpu");
+  const std::string where = from_env ? "RIDGELINE_PLUGIN" : "plugin";
+  if (IsPath(wanted)) {
+    if (!IsFile(wanted)) {
+      return Fail(Code::kNotFound, fmt::format("no plugin library at '{}'", wanted), where,
+                  "give the path of a PJRT plugin's shared library, or a name such as cpu");
+    }
+    return PluginInfo{
+        fs::path(wanted).filename().string(), Absolute(wanted), "path", "", "", "", ""};
+  }
+  const Search search = SearchAll(env);
+  std::string found;
+  for (const PluginInfo& plugin : search.plugins) {
+    if (plugin.name == wanted) return plugin;
+    found += (found.empty() ? "" : ", ") + plugin.name;
+  }
+  std::string message =
+      fmt::format("no plugin named '{}'; found: {}; searched: {}", wanted,
+                  found.empty() ? "none" : found, fmt::join(search.searched, ", "));
+  for (const std::string& problem : search.problems) message += "; " + problem;
+  return Fail(Code::kNotFound, message, where,
+              fmt::format("./dev plugins {}, install a Python package that carries the plugin, or "
+                          "give its path with --plugin",
+                          wanted));
+}
+
+}  // namespace ridgeline::pjrt

@@ -1,0 +1,100 @@
+// Programs as real compilers left them.
+#include "hlo/audit.h"
+
+#include <gmock/gmock.h>
+
+#include "audit_fixtures.h"
+
+namespace ridgeline::hlo {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Audit, RealProgramsOfTheCpuPluginAreClean) {
+  for (const Known& known : CleanPrograms()) {
+    SCOPED_TRACE(known.fixture);
+    const AuditResult result = Audit(LoadFixture(known.fixture), known.expected);
+    ASSERT_EQ(result.findings.size(), 1u) << Text(result);
+    EXPECT_EQ(result.findings[0].level, FindingLevel::kOk) << Text(result);
+    EXPECT_EQ(result.executed_as, "");
+    EXPECT_FALSE(result.refused());
+  }
+}
+
+TEST(Audit, SaysWhatTheBodyHolds) {
+  EXPECT_EQ(
+      Text(Audit(LoadFixture("cpu_gemm_f32"), Gemm(DType::kF32))),
+      "ok: one loop, parameter 0 rounds; its body holds dot dot.0 (in ynn_fusion); nothing else "
+      "in it moves more than 1.0 % of 3 MiB\n");
+}
+
+TEST(Audit, SoftmaxBetweenTheDotsIsPartOfAttention) {
+  Expectation expected = Attention();
+  const AuditResult result = Audit(LoadFixture("cpu_attention"), expected);
+  EXPECT_FALSE(result.refused()) << Text(result);
+  EXPECT_THAT(Text(result), HasSubstr("ok: one loop"));
+  EXPECT_THAT(Text(result), HasSubstr("note: part of the operation, between the expected ones: "));
+  EXPECT_THAT(Text(result), HasSubstr("broadcast_multiply_fusion"));
+}
+
+TEST(Audit, AttentionThatATpuCompilerRewrote) {
+  Expectation expected = Attention();
+  EXPECT_THAT(Text(Audit(LoadFixture("v5e_attention"), expected)),
+              HasSubstr("refused: the work was optimised away: no dot in the loop body"));
+  expected.ops = {{{"custom-call:tpu_custom_call"}, 1, false}};
+  const AuditResult result = Audit(LoadFixture("v5e_attention"), expected);
+  EXPECT_FALSE(result.refused()) << Text(result);
+  EXPECT_THAT(Text(result), HasSubstr("warning: operands live in memory space 1"));
+}
+
+// XLA on a TPU computes an f32 matrix product of default precision from bf16 operands, and converts
+// them once, before the loop.
+TEST(Audit, TpuF32GemmIsComputedAsBf16InVmem) {
+  const AuditResult result = Audit(LoadFixture("v5e_gemm_f32"), Gemm(DType::kF32));
+  EXPECT_EQ(result.executed_as, "bf16") << Text(result);
+  EXPECT_FALSE(result.refused());
+  EXPECT_THAT(
+      Text(result),
+      HasSubstr("warning: f32 computed as bf16: convolution convolution.3 (in fusion.8) takes "
+                "bf16"));
+  EXPECT_THAT(
+      Text(result),
+      HasSubstr("warning: operands live in memory space 1, not in the device's main memory"));
+  EXPECT_THAT(Text(result), HasSubstr("get-tuple-element.76"));
+}
+
+TEST(Audit, CpuAllReduceOfBf16IsComputedAsF32) {
+  Expectation expected = AllReduce({{0, 1, 2, 3}});
+  expected.dtype = DType::kBF16;
+  expected.moved_bytes = 2.0 * 65536 * 2;
+  const AuditResult result = Audit(LoadFixture("cpu_all_reduce_bf16"), expected);
+  EXPECT_EQ(result.executed_as, "f32");
+  EXPECT_FALSE(result.refused()) << Text(result);
+  EXPECT_THAT(Text(result),
+              HasSubstr("warning: bf16 computed as f32: all-reduce all-reduce.2 takes "
+                        "f32 (converted by convert.5)"));
+  EXPECT_THAT(Text(result),
+              HasSubstr("wrapped_convert also moves 384 KiB in the body, 150.0 % of the "
+                        "256 KiB of the operation; it converts for a type that is "
+                        "emulated"));
+}
+
+TEST(Audit, TpuPermuteCopiesItsResultOutOfVmem) {
+  const AuditResult result = Audit(LoadFixture("v5e_permute"), Permute());
+  EXPECT_FALSE(result.refused()) << Text(result);
+  EXPECT_THAT(Text(result),
+              HasSubstr("warning: copy-start copy-start also moves 512 KiB in the body"));
+  EXPECT_THAT(Text(result), HasSubstr("it takes an array to another memory space"));
+}
+
+TEST(Audit, WithoutALoopOnlyConstantsCount) {
+  Expectation expected;
+  expected.loop = false;
+  const Module module = LoadFixture("gemm_bf16_8192.cpu_after_optimizations");
+  EXPECT_EQ(Text(Audit(module, expected)), "ok: no constant is too large\n");
+  expected.loop = true;
+  EXPECT_THAT(Text(Audit(module, expected)), HasSubstr("refused: the loop is gone"));
+}
+
+}  // namespace
+}  // namespace ridgeline::hlo

@@ -23,11 +23,11 @@ enum class ParamType { kInteger, kBytes, kNumber, kBool, kText, kDType };
 struct ParamSpec {
   std::string name;
   ParamType type = ParamType::kInteger;
-  ParamValue fallback;               // value when a suite does not name it
-  std::string help;                  // with its unit
-  std::vector<std::string> allowed;  // kText: the values; kDType: HLO names; empty: any
-  double min = 1;                    // kInteger, kBytes, kNumber
-  bool required = false;             // a suite must name it
+  ParamValue fallback;                    // value when a suite does not name it
+  std::string help;                       // with its unit
+  std::vector<std::string> allowed = {};  // kText: the values; kDType: HLO names; empty: any
+  double min = 1;                         // kInteger, kBytes, kNumber
+  bool required = false;                  // a suite must name it
 };
 
 // Values for every ParamSpec of one benchmark, in canonical (name) order.

@@ -23,6 +23,8 @@ Result<Json> ParseJson(std::string_view text) {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     return Fail(Code::kInvalidArgument, fmt::format("not valid JSON at byte {}", error.byte));
+  } catch (const Json::out_of_range&) {
+    return Fail(Code::kInvalidArgument, "not valid JSON: a number is out of range");
   }
 }
 

@@ -17,7 +17,7 @@ namespace ridgeline::hlo {
 struct ExpectedOp {
   std::vector<std::string> opcodes;  // HLO opcodes; "custom-call:TARGET-PREFIX" for custom calls
   int64_t count = 1;                 // in the body, fusions and called computations looked into
-  bool at_least = false;             // count is a lower bound
+  bool at_least = false;             // count is a lower bound; with count 0: may stand there
 };
 
 struct Expectation {

@@ -9,7 +9,7 @@ namespace ridgeline::hlo {
 namespace {
 
 // Instructions that one walk may visit; our own programs have hundreds.
-constexpr int64_t kMaxVisits = 1'000'000;
+constexpr int64_t kMaxVisits = 200'000;
 
 template <size_t N>
 bool IsOneOf(std::string_view opcode, const std::array<std::string_view, N>& opcodes) {
@@ -33,15 +33,42 @@ bool OnlyMoves(std::string_view opcode) {
   return IsOneOf(opcode, kMoves);
 }
 
-double MovedBytes(const Unit& unit) {
+bool ReadsAPart(std::string_view opcode) {
+  return opcode == "dynamic-slice" || opcode == "slice" || opcode == "gather";
+}
+
+// What a fusion reads of its operand `number`: of an array that is only sliced, the slices.
+double BytesRead(const Computation& fused, size_t number, double whole) {
+  std::unordered_set<int64_t> names;  // the parameter, also under other shapes
+  double slices = 0;
+  for (const Instruction& at : fused.instructions) {
+    const bool is_parameter = at.opcode == "parameter";
+    if (is_parameter && static_cast<size_t>(at.parameter_number) == number) names.insert(at.id);
+    for (size_t i = 0; i < at.operands.size(); ++i) {
+      if (!names.contains(at.operands[i])) continue;
+      if (at.opcode == "bitcast") {
+        names.insert(at.id);
+      } else if (i == 0 && ReadsAPart(at.opcode)) {
+        slices += at.shape.bytes();
+      } else {
+        return whole;
+      }
+    }
+    // Handed out as a whole.
+    if (at.id == fused.root && names.contains(at.id)) return whole;
+  }
+  return std::min(slices, whole);
+}
+
+double MovedBytes(const Module& module, const Unit& unit) {
   const Instruction& at = *unit.instruction;
   const auto operand_bytes = [&](size_t i) {
-    return unit.frame->computation->Get(at.operands[i]).shape.bytes();
+    const double whole = unit.frame->computation->Get(at.operands[i]).shape.bytes();
+    if (at.opcode != "fusion" || at.called.size() != 1) return whole;
+    return BytesRead(module.Get(at.called[0]), i, whole);
   };
   const std::string_view opcode = at.opcode;
-  if (opcode == "dynamic-slice" || opcode == "slice" || opcode == "gather") {
-    return 2 * at.shape.bytes();
-  }
+  if (ReadsAPart(opcode)) return 2 * at.shape.bytes();
   if (opcode == "dynamic-update-slice" && at.operands.size() > 1) return 2 * operand_bytes(1);
   double total = 0;
   for (size_t i = 0; i < at.operands.size(); ++i) total += operand_bytes(i);
@@ -80,7 +107,7 @@ class Walker {
              in_inner_loop || at.opcode == "while");
       }
       if (is_unit && survey.matches.size() == matches) {
-        own.bytes = MovedBytes(own);
+        own.bytes = MovedBytes(tracer_.module(), own);
         own.only_moves = computing_ == computing;
         survey.others.push_back(own);
       }

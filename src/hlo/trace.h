@@ -36,6 +36,8 @@ class Tracer {
  public:
   explicit Tracer(const Module& module) : module_(module) {}
 
+  const Module& module() const { return module_; }
+
   // The same frame for the same place.
   const Frame* Enter(int64_t computation, const Instruction* caller, const Frame* outer);
 

@@ -87,6 +87,21 @@ TEST(Audit, TpuPermuteCopiesItsResultOutOfVmem) {
   EXPECT_THAT(Text(result), HasSubstr("it takes an array to another memory space"));
 }
 
+// The CPU plugin cuts the message, exchanges the parts and joins them again. A fusion that slices
+// its operand reads the slice only: 2 x 1 KiB.
+TEST(Audit, CpuAllToAllMovesItsParts) {
+  Expectation expected = Expect({{{"all-to-all"}}}, DType::kF32, 8192);
+  expected.groups = {{0, 1, 2, 3}};
+  const Module module = LoadFixture("cpu_all_to_all");
+  EXPECT_THAT(Text(Audit(module, expected)),
+              HasSubstr("refused: fusion wrapped_slice also moves 2 KiB in the body, 25.0 %"));
+  expected.ops.push_back({{"slice", "concatenate"}, 0, true});
+  const AuditResult result = Audit(module, expected);
+  ASSERT_EQ(result.findings.size(), 1u) << Text(result);
+  EXPECT_THAT(Text(result),
+              HasSubstr("ok: one loop, parameter 0 rounds; its body holds slice slice."));
+}
+
 TEST(Audit, WithoutALoopOnlyConstantsCount) {
   Expectation expected;
   expected.loop = false;

@@ -117,10 +117,12 @@ Program NullLoop(int partitions) {
   program.dtype = DType::kS32;
   program.carried = {{"round", kCounter, {FillKind::kZeros}}};
   program.outputs = {kCounter};
-  // The carried scalar goes through unchanged: the body is the counter and the tuple.
+  // The result has to depend on the number of rounds, or the whole loop is deleted.
   program.stablehlo = WriteLoop(
       partitions, {}, program.carried,
-      [](Body&, const std::vector<Value>&, const std::vector<Value>& carried) { return carried; });
+      [](Body& body, const std::vector<Value>&, const std::vector<Value>& carried) {
+        return std::vector{body.Binary("add", carried[0], body.Splat(1, kCounter))};
+      });
   program.expected.dtype_matters = false;
   return program;
 }

@@ -284,8 +284,9 @@ Status SuiteReader::ReadCaseKey(const Entry& entry, CaseTemplate& out) const {
     std::vector<std::string_view> allowed = {"bench", "each", "shapes", "devices", "data"};
     for (const ParamSpec& spec : benchmark.params) allowed.push_back(spec.name);
     for (const PrecisionKey& key : kPrecisionKeys) allowed.push_back(key.name);
-    return file_.Fail(entry.key_node,
-                      UnknownName(fmt::format("key of a {} case", benchmark.name), name, allowed));
+    return file_.Fail(
+        entry.key_node,
+        UnknownName(fmt::format("key of a case of {}", benchmark.name), name, allowed));
   }
   RL_ASSIGN(Axis axis, ReadAxis(file_, entry, specs, benchmark.uses_mesh));
   out.axes.push_back(std::move(axis));
@@ -313,7 +314,7 @@ Status SuiteReader::AddDefaultAxes(CaseTemplate& out) const {
     Result<Axis> axis = ReadAxis(file_, entry, specs, out.benchmark->uses_mesh);
     if (!axis) {
       axis.error().message +=
-          fmt::format(" (default of the {} case at {})", out.benchmark->name, out.where);
+          fmt::format(" (default of the case of {} at {})", out.benchmark->name, out.where);
       return tl::unexpected(axis.error());
     }
     axes.push_back(std::move(*axis));
@@ -370,8 +371,8 @@ Result<CaseTemplate> SuiteReader::ReadCase(const YAML::Node& node) const {
         })) {
       continue;
     }
-    return file_.Fail(
-        node, fmt::format("a {} case needs '{}' ({})", out.benchmark->name, spec.name, spec.help));
+    return file_.Fail(node, fmt::format("a case of {} needs '{}' ({})", out.benchmark->name,
+                                        spec.name, spec.help));
   }
   return out;
 }

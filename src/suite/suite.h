@@ -67,11 +67,11 @@ Result<Suite> ReadSuite(std::string_view text, std::string_view source_name,
                         std::span<const benchmarks::Benchmark> known, const ShapeTable& shapes);
 
 struct PrecisionOverride {
-  std::optional<double> relative_half_width;
-  std::optional<int> min_blocks;
-  std::optional<int> max_blocks;
-  std::optional<double> block_seconds;
-  std::optional<double> time_limit_s;
+  std::optional<double> relative_half_width = {};
+  std::optional<int> min_blocks = {};
+  std::optional<int> max_blocks = {};
+  std::optional<double> block_seconds = {};
+  std::optional<double> time_limit_s = {};
 };
 
 struct ExpandOptions {

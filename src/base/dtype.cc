@@ -1,7 +1,6 @@
 #include "base/dtype.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -47,114 +46,152 @@ constexpr std::pair<std::string_view, DType> kAliases[] = {
     {"double", DType::kF64},
 };
 
-// A binary float of at most 16 bits: 1 sign, `exponent_bits`, `fraction_bits`.
-struct SmallFloat {
-  int exponent_bits;
-  int fraction_bits;
-  bool has_infinity;  // false: the top exponent holds values, only all-ones is NaN (e4m3fn)
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+// Nearest integer, ties to even; |value| < 2^51. The sum leaves no bits for a fraction.
+double RoundEven(double value) {
+  constexpr double kNoFraction = 0x1.8p52;
+  return (value + kNoFraction) - kNoFraction;
+}
+
+template <typename T>
+struct Integer {
+  using Memory = T;
+  static double Decode(T value) { return static_cast<double>(value); }
+  static T Encode(double value) {
+    constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
+    if (std::isnan(value)) return 0;
+    if (value <= kMin) return std::numeric_limits<T>::min();
+    if (value >= kMax) return std::numeric_limits<T>::max();
+    return static_cast<T>(sizeof(T) < 8 ? RoundEven(value) : std::nearbyint(value));
+  }
 };
 
-SmallFloat Format(DType dtype) {
+struct Pred {
+  using Memory = uint8_t;
+  static double Decode(uint8_t value) { return value ? 1 : 0; }
+  static uint8_t Encode(double value) { return value != 0; }
+};
+
+// One element to a byte, in its low half.
+struct S4 {
+  using Memory = uint8_t;
+  static double Decode(uint8_t value) {
+    const int low = value & 0xf;
+    return low >= 8 ? low - 16 : low;
+  }
+  static uint8_t Encode(double value) {
+    const int8_t whole = Integer<int8_t>::Encode(std::clamp(value, -8.0, 7.0));
+    return static_cast<uint8_t>(whole);
+  }
+};
+
+template <typename T>
+struct Native {
+  using Memory = T;
+  static double Decode(T value) { return value; }
+  static T Encode(double value) { return static_cast<T>(value); }
+};
+
+// A binary float of at most 16 bits. Without infinity the top exponent holds values and only
+// all-ones is NaN (e4m3fn).
+template <typename Bits, int kExponentBits, int kFractionBits, bool kInfinity>
+struct Small {
+  using Memory = Bits;
+  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+  static constexpr uint32_t kOnes = (1u << (kExponentBits + kFractionBits)) - 1;
+  static constexpr uint32_t kTop = kOnes & ~((1u << kFractionBits) - 1);  // infinity, or 2^(bias+1)
+  static constexpr uint32_t kLargest = kInfinity ? kTop - 1 : kOnes - 1;
+  // f64: 11 exponent bits, bias 1023, 52 fraction bits.
+  static constexpr int kDropped = 52 - kFractionBits;
+
+  static double Decode(Bits bits) {
+    const uint32_t magnitude = bits & kOnes;
+    const uint64_t sign = static_cast<uint64_t>(bits & (kOnes + 1))
+                          << (63 - kExponentBits - kFractionBits);
+    uint64_t wide;
+    if (magnitude > kLargest) {
+      const bool infinite = kInfinity && magnitude == kTop;
+      wide = std::bit_cast<uint64_t>(infinite ? std::numeric_limits<double>::infinity()
+                                              : std::numeric_limits<double>::quiet_NaN());
+    } else if (magnitude >> kFractionBits == 0) {
+      constexpr double kLeast = std::bit_cast<double>(
+          static_cast<uint64_t>(1024 - kBias - kFractionBits) << 52);  // 2^(1 - bias - fraction)
+      wide = std::bit_cast<uint64_t>(magnitude * kLeast);
+    } else {
+      wide = (static_cast<uint64_t>(magnitude) << kDropped) +
+             (static_cast<uint64_t>(1023 - kBias) << 52);
+    }
+    return std::bit_cast<double>(wide | sign);
+  }
+
+  static Bits Encode(double value) {
+    const auto wide = std::bit_cast<uint64_t>(value);
+    const auto sign = static_cast<uint32_t>(wide >> 63) << (kExponentBits + kFractionBits);
+    const uint64_t magnitude = wide & ~(uint64_t{1} << 63);
+    if (std::isnan(value)) return static_cast<Bits>(sign | kOnes);
+    const int exponent = static_cast<int>(magnitude >> 52) - 1023 + kBias;
+    uint64_t significand;  // in the target's layout, with `drop` more bits to round away
+    int drop = kDropped;
+    if (exponent > 0) {
+      significand = magnitude - (static_cast<uint64_t>(1023 - kBias) << 52);
+    } else {
+      drop += 1 - exponent;
+      if (drop > 63) return static_cast<Bits>(sign);
+      significand = (magnitude & ((uint64_t{1} << 52) - 1)) | (uint64_t{1} << 52);
+    }
+    // To nearest, ties to even; a carry moves into the exponent as it should.
+    const uint64_t half = (uint64_t{1} << (drop - 1)) - 1 + ((significand >> drop) & 1);
+    const uint64_t code = (significand + half) >> drop;
+    if (code > kLargest) return static_cast<Bits>(sign | (kInfinity ? kTop : kOnes));
+    return static_cast<Bits>(sign | static_cast<uint32_t>(code));
+  }
+};
+
+// Calls f with the codec of dtype.
+template <typename F>
+decltype(auto) WithCodec(DType dtype, F&& f) {
   switch (dtype) {
+    case DType::kPred:
+      return f(Pred{});
+    case DType::kS4:
+      return f(S4{});
+    case DType::kS8:
+      return f(Integer<int8_t>{});
+    case DType::kS32:
+      return f(Integer<int32_t>{});
+    case DType::kS64:
+      return f(Integer<int64_t>{});
+    case DType::kU8:
+      return f(Integer<uint8_t>{});
+    case DType::kU32:
+      return f(Integer<uint32_t>{});
     case DType::kF8E4M3FN:
-      return {4, 3, false};
+      return f(Small<uint8_t, 4, 3, false>{});
     case DType::kF8E5M2:
-      return {5, 2, true};
+      return f(Small<uint8_t, 5, 2, true>{});
+    case DType::kBF16:
+      return f(Small<uint16_t, 8, 7, true>{});
     case DType::kF16:
-      return {5, 10, true};
-    default:
-      return {8, 7, true};  // bf16
+      return f(Small<uint16_t, 5, 10, true>{});
+    case DType::kF32:
+      return f(Native<float>{});
+    case DType::kF64:
+      break;
   }
+  return f(Native<double>{});
 }
 
-double SmallFloatMax(const SmallFloat& f) {
-  const int top = (1 << f.exponent_bits) - 1;
-  const double step = std::ldexp(1.0, -f.fraction_bits);
-  if (f.has_infinity) return std::ldexp(2.0 - step, top - 1 - f.bias());
-  return std::ldexp(2.0 - 2 * step, top - f.bias());
+template <typename Codec>
+double Load(const std::byte* data, int64_t index) {
+  typename Codec::Memory value;
+  std::memcpy(&value, data + index * static_cast<int64_t>(sizeof(value)), sizeof(value));
+  return Codec::Decode(value);
 }
 
-double DecodeSmall(const SmallFloat& f, uint32_t bits) {
-  const uint32_t fraction = bits & ((1u << f.fraction_bits) - 1);
-  const int exponent = static_cast<int>((bits >> f.fraction_bits) & ((1u << f.exponent_bits) - 1));
-  const bool negative = (bits >> (f.fraction_bits + f.exponent_bits)) & 1;
-  const int top = (1 << f.exponent_bits) - 1;
-  double value;
-  if (exponent == top && f.has_infinity) {
-    value = fraction ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  } else if (exponent == top && fraction == (1u << f.fraction_bits) - 1) {
-    value = std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<double>(fraction), 1 - f.bias() - f.fraction_bits);
-  } else {
-    value = std::ldexp(1.0 + std::ldexp(static_cast<double>(fraction), -f.fraction_bits),
-                       exponent - f.bias());
-  }
-  return negative ? -value : value;
-}
-
-uint32_t EncodeSmall(const SmallFloat& f, double value) {
-  const uint32_t sign = std::signbit(value) ? 1u << (f.fraction_bits + f.exponent_bits) : 0u;
-  const uint32_t top = ((1u << f.exponent_bits) - 1) << f.fraction_bits;
-  if (std::isnan(value)) return sign | top | ((1u << f.fraction_bits) - 1);
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  int exponent;
-  std::frexp(magnitude, &exponent);                 // magnitude = m * 2^exponent, m in [0.5, 1)
-  exponent = std::max(exponent - 1, 1 - f.bias());  // subnormals share the least exponent
-  const double scaled = std::ldexp(magnitude, f.fraction_bits - exponent);
-  const double rounded = std::nearbyint(scaled);  // to even, the default mode
-  const double result = std::ldexp(rounded, exponent - f.fraction_bits);
-  if (result > SmallFloatMax(f)) {
-    if (f.has_infinity) return sign | top;
-    return sign | top | ((1u << f.fraction_bits) - 1);  // e4m3fn has no infinity: NaN
-  }
-  if (rounded < (1 << f.fraction_bits)) return sign | static_cast<uint32_t>(rounded);  // subnormal
-  std::frexp(result, &exponent);
-  --exponent;
-  const auto fraction = static_cast<uint32_t>(std::ldexp(result, f.fraction_bits - exponent)) -
-                        (1u << f.fraction_bits);
-  return sign | (static_cast<uint32_t>(exponent + f.bias()) << f.fraction_bits) | fraction;
-}
-
-template <typename T>
-T Load(const std::byte* data, int64_t index) {
-  T value;
-  std::memcpy(&value, data + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
-
-template <typename T>
-void Store(std::byte* data, int64_t index, T value) {
-  std::memcpy(data + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-template <typename T>
-T Saturate(double value) {
-  if (std::isnan(value)) return 0;
-  const double rounded = std::nearbyint(value);
-  if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) {
-    return std::numeric_limits<T>::min();
-  }
-  if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) {
-    return std::numeric_limits<T>::max();
-  }
-  return static_cast<T>(rounded);
-}
-
-// The two 16-bit floats are on the path of every large input: straight bit work for bf16.
-uint16_t EncodeBf16(double value) {
-  const auto as_float = static_cast<float>(value);
-  auto bits = std::bit_cast<uint32_t>(as_float);
-  if (std::isnan(as_float)) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  // Rounding double -> float -> bf16 twice could differ from once; make the float sticky first.
-  if (static_cast<double>(as_float) != value && (bits & 0xffff) == 0x8000) {
-    bits += std::fabs(static_cast<double>(as_float)) < std::fabs(value) ? 1u : 0xffffffffu;
-  }
-  bits += 0x7fff + ((bits >> 16) & 1);
-  return static_cast<uint16_t>(bits >> 16);
+template <typename Codec>
+void Store(std::byte* data, int64_t index, double element) {
+  const typename Codec::Memory value = Codec::Encode(element);
+  std::memcpy(data + index * static_cast<int64_t>(sizeof(value)), &value, sizeof(value));
 }
 
 }  // namespace
@@ -193,7 +230,14 @@ double MaxValue(DType dtype) {
   }
   if (dtype == DType::kF64) return std::numeric_limits<double>::max();
   if (dtype == DType::kF32) return std::numeric_limits<float>::max();
-  return SmallFloatMax(Format(dtype));
+  return WithCodec(dtype, [](auto codec) {
+    using Codec = decltype(codec);
+    if constexpr (requires { Codec::kLargest; }) {
+      return Codec::Decode(static_cast<typename Codec::Memory>(Codec::kLargest));
+    } else {
+      return 0.0;
+    }
+  });
 }
 
 int64_t DeviceBytes(DType dtype, int64_t elements) {
@@ -204,73 +248,37 @@ int64_t DeviceBytes(DType dtype, int64_t elements) {
 int64_t HostBytesPerElement(DType dtype) { return std::max(1, Info(dtype).bits / 8); }
 
 double LoadElement(DType dtype, const std::byte* data, int64_t index) {
-  switch (dtype) {
-    case DType::kPred:
-      return Load<uint8_t>(data, index) ? 1 : 0;
-    case DType::kS4: {
-      const int low = Load<uint8_t>(data, index) & 0xf;
-      return low >= 8 ? low - 16 : low;
-    }
-    case DType::kS8:
-      return Load<int8_t>(data, index);
-    case DType::kS32:
-      return Load<int32_t>(data, index);
-    case DType::kS64:
-      return static_cast<double>(Load<int64_t>(data, index));
-    case DType::kU8:
-      return Load<uint8_t>(data, index);
-    case DType::kU32:
-      return Load<uint32_t>(data, index);
-    case DType::kF8E4M3FN:
-    case DType::kF8E5M2:
-      return DecodeSmall(Format(dtype), Load<uint8_t>(data, index));
-    case DType::kBF16:
-      return std::bit_cast<float>(static_cast<uint32_t>(Load<uint16_t>(data, index)) << 16);
-    case DType::kF16:
-      return DecodeSmall(Format(dtype), Load<uint16_t>(data, index));
-    case DType::kF32:
-      return Load<float>(data, index);
-    case DType::kF64:
-      return Load<double>(data, index);
-  }
-  return 0;
+  return WithCodec(dtype, [&](auto codec) { return Load<decltype(codec)>(data, index); });
+}
+
+void LoadElements(DType dtype, const std::byte* data, int64_t start, std::span<double> out) {
+  WithCodec(dtype, [&](auto codec) {
+    for (double& element : out) element = Load<decltype(codec)>(data, start++);
+  });
 }
 
 void StoreElement(DType dtype, std::byte* data, int64_t index, double value) {
-  switch (dtype) {
-    case DType::kPred:
-      return Store<uint8_t>(data, index, value != 0);
-    case DType::kS4:
-      return Store<int8_t>(data, index,
-                           static_cast<int8_t>(std::clamp(std::nearbyint(value), -8.0, 7.0)));
-    case DType::kS8:
-      return Store(data, index, Saturate<int8_t>(value));
-    case DType::kS32:
-      return Store(data, index, Saturate<int32_t>(value));
-    case DType::kS64:
-      return Store(data, index, Saturate<int64_t>(value));
-    case DType::kU8:
-      return Store(data, index, Saturate<uint8_t>(value));
-    case DType::kU32:
-      return Store(data, index, Saturate<uint32_t>(value));
-    case DType::kF8E4M3FN:
-    case DType::kF8E5M2:
-      return Store(data, index, static_cast<uint8_t>(EncodeSmall(Format(dtype), value)));
-    case DType::kBF16:
-      return Store(data, index, EncodeBf16(value));
-    case DType::kF16:
-      return Store(data, index, static_cast<uint16_t>(EncodeSmall(Format(dtype), value)));
-    case DType::kF32:
-      return Store(data, index, static_cast<float>(value));
-    case DType::kF64:
-      return Store(data, index, value);
-  }
+  WithCodec(dtype, [&](auto codec) { Store<decltype(codec)>(data, index, value); });
+}
+
+void StoreElements(DType dtype, std::byte* data, int64_t start, std::span<const double> values) {
+  WithCodec(dtype, [&](auto codec) {
+    for (const double value : values) Store<decltype(codec)>(data, start++, value);
+  });
 }
 
 double RoundTo(DType dtype, double value) {
-  std::array<std::byte, 8> memory{};
-  StoreElement(dtype, memory.data(), 0, value);
-  return LoadElement(dtype, memory.data(), 0);
+  return WithCodec(dtype, [value](auto codec) {
+    using Codec = decltype(codec);
+    return static_cast<double>(Codec::Decode(Codec::Encode(value)));
+  });
+}
+
+void RoundTo(DType dtype, std::span<double> values) {
+  WithCodec(dtype, [values](auto codec) {
+    using Codec = decltype(codec);
+    for (double& value : values) value = Codec::Decode(Codec::Encode(value));
+  });
 }
 
 }  // namespace ridgeline

@@ -55,4 +55,9 @@ void StoreElement(DType dtype, std::byte* data, int64_t index, double value);
 // Value after a round trip through dtype.
 double RoundTo(DType dtype, double value);
 
+// The same for many elements from `start` on, many times faster than one by one.
+void LoadElements(DType dtype, const std::byte* data, int64_t start, std::span<double> out);
+void StoreElements(DType dtype, std::byte* data, int64_t start, std::span<const double> values);
+void RoundTo(DType dtype, std::span<double> values);
+
 }  // namespace ridgeline

@@ -35,6 +35,12 @@ const std::array<double, kTableSize + 1>& QuantileTable() {
   return kTable;
 }
 
+double Interpolate(const std::array<double, kTableSize + 1>& table, uint64_t bits) {
+  const auto cell = static_cast<size_t>(bits >> (64 - kTableBits));
+  const double fraction = static_cast<double>((bits << kTableBits) >> 32) * 0x1p-32;
+  return table[cell] + fraction * (table[cell + 1] - table[cell]);
+}
+
 }  // namespace
 
 int64_t RandomStream::Below(int64_t index, int64_t limit) const {
@@ -43,11 +49,12 @@ int64_t RandomStream::Below(int64_t index, int64_t limit) const {
 }
 
 double RandomStream::Normal(int64_t index) const {
+  return Interpolate(QuantileTable(), Bits(index));
+}
+
+void RandomStream::Normals(int64_t start, std::span<double> out) const {
   const auto& table = QuantileTable();
-  const uint64_t bits = Bits(index);
-  const auto cell = static_cast<size_t>(bits >> (64 - kTableBits));
-  const double fraction = static_cast<double>((bits << kTableBits) >> 32) * 0x1p-32;
-  return table[cell] + fraction * (table[cell + 1] - table[cell]);
+  for (double& value : out) value = Interpolate(table, Bits(start++));
 }
 
 Permutation::Permutation(uint64_t seed, int64_t size) : seed_(Mix64(seed)), size_(size) {

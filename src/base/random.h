@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace ridgeline {
 
@@ -25,6 +26,8 @@ class RandomStream {
   // Standard normal, by interpolation in a table of quantiles; |value| <= 4.2, more than 2^30
   // distinct values.
   double Normal(int64_t index) const;
+  // Normal(start), Normal(start + 1) …
+  void Normals(int64_t start, std::span<double> out) const;
 
  private:
   uint64_t key_;

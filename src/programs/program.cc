@@ -30,11 +30,11 @@ InputSource::InputSource(const TensorSpec& spec, int stream, int device, uint64_
   }
 }
 
-double InputSource::operator()(int64_t index) const {
+double InputSource::Exact(int64_t index) const {
   const DType dtype = spec_.shape.dtype;
   switch (kind_) {
     case FillKind::kNormal:
-      if (IsFloat(dtype)) return RoundTo(dtype, spec_.fill.scale * random_.Normal(index));
+      if (IsFloat(dtype)) return spec_.fill.mean + spec_.fill.scale * random_.Normal(index);
       if (Info(dtype).kind == DTypeKind::kSigned) {
         return static_cast<double>(random_.Below(index, 2 * spec_.fill.limit + 1) -
                                    spec_.fill.limit);
@@ -53,17 +53,41 @@ double InputSource::operator()(int64_t index) const {
   return 0;
 }
 
+void InputSource::ReadExact(int64_t start, std::span<double> out) const {
+  if (kind_ == FillKind::kNormal && IsFloat(spec_.shape.dtype)) {
+    random_.Normals(start, out);
+    for (double& value : out) value = spec_.fill.mean + spec_.fill.scale * value;
+    return;
+  }
+  for (double& value : out) value = Exact(start++);
+}
+
+double InputSource::operator()(int64_t index) const {
+  return RoundTo(spec_.shape.dtype, Exact(index));
+}
+
+void InputSource::Read(int64_t start, std::span<double> out) const {
+  ReadExact(start, out);
+  RoundTo(spec_.shape.dtype, out);
+}
+
 HostTensor InputSource::Materialize() const {
   HostTensor tensor(spec_.shape);
-  const int64_t n = spec_.shape.elements();
   if (kind_ == FillKind::kZeros) return tensor;
-  for (int64_t i = 0; i < n; ++i) tensor.set(i, (*this)(i));
+  constexpr int64_t kChunk = 4096;  // in the first-level cache
+  std::vector<double> values(kChunk);
+  const int64_t n = spec_.shape.elements();
+  for (int64_t start = 0; start < n; start += kChunk) {
+    const auto chunk = std::span(values).first(static_cast<size_t>(std::min(kChunk, n - start)));
+    ReadExact(start, chunk);
+    StoreElements(spec_.shape.dtype, tensor.bytes.data(), start, chunk);
+  }
   return tensor;
 }
 
 std::vector<double> InputSource::Values() const {
   std::vector<double> values(static_cast<size_t>(spec_.shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = (*this)(static_cast<int64_t>(i));
+  Read(0, values);
   return values;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace ridgeline::programs {
 // How the host makes an array's values. Every element is a pure function of (seed, stream, device,
 // index), where stream is the array's position in Program::inputs.
 enum class FillKind {
-  kNormal,       // scale * N(0, 1); integers: uniform in [-limit, limit]
+  kNormal,       // mean + scale * N(0, 1); integers: uniform in [-limit, limit]
   kIndex,        // uniform in [0, limit)
   kPermutation,  // a permutation of [0, elements)
   kZeros,
@@ -32,6 +33,7 @@ struct Fill {
   double scale = 1;
   int64_t limit = 4;
   bool same_on_all_devices = false;
+  double mean = 0;  // of normal floats
 };
 
 struct TensorSpec {
@@ -47,11 +49,17 @@ class InputSource {
               std::string_view data_mode);
   // Already rounded to the array's dtype.
   double operator()(int64_t index) const;
+  // Elements from `start` on; many times faster than one by one.
+  void Read(int64_t start, std::span<double> out) const;
   HostTensor Materialize() const;
   // All values as double, for checkers that need them many times.
   std::vector<double> Values() const;
 
  private:
+  // Before rounding.
+  double Exact(int64_t index) const;
+  void ReadExact(int64_t start, std::span<double> out) const;
+
   TensorSpec spec_;
   FillKind kind_;
   RandomStream random_;

@@ -1,0 +1,87 @@
+// Sums the rows of a matrix: everything is read, next to nothing written.
+#include <fmt/format.h>
+
+#include "benchmarks/loop_program.h"
+
+namespace ridgeline::benchmarks {
+namespace {
+
+using programs::Body;
+using programs::Program;
+using programs::Value;
+
+// Most columns of a sum: wide enough for the vector units, small against the array.
+constexpr int64_t kMaxColumns = 1024;
+
+int64_t ColumnsOf(int64_t elements) {
+  int64_t columns = std::min(kMaxColumns, elements);
+  while (elements % columns != 0) --columns;
+  return columns;
+}
+
+// Narrow types are summed in f32 or s32.
+DType SumType(DType dtype) {
+  if (!IsFloat(dtype)) return DType::kS32;
+  return Info(dtype).bits < 32 ? DType::kF32 : dtype;
+}
+
+programs::CheckResult Check(const Shape& matrix, const programs::CheckInput& input) {
+  const int64_t rows = matrix.dims[0];
+  const auto columns = static_cast<size_t>(matrix.dims[1]);
+  programs::Comparison comparison("all sums in f64");
+  for (int partition = 0; partition < input.partitions(); ++partition) {
+    const programs::InputSource source = input.Input(partition, 0);
+    std::vector<double> row(columns);
+    std::vector<double> sums(columns);
+    std::vector<double> squares(columns);
+    for (int64_t r = 0; r < rows; ++r) {
+      source.Read(r * matrix.dims[1], row);
+      for (size_t c = 0; c < columns; ++c) {
+        sums[c] += row[c];
+        squares[c] += row[c] * row[c];
+      }
+    }
+    const HostTensor& output = input.Output(partition, 0);
+    const std::string where = fmt::format("device {} ", partition);
+    for (size_t c = 0; c < columns; ++c) {
+      const double rms = std::sqrt(squares[c] / static_cast<double>(rows));
+      const double bound = programs::DotBound(output.shape.dtype, output.shape.dtype, rows, rms, 1);
+      const auto index = static_cast<int64_t>(c);
+      comparison.Expect(sums[c], output.at(index), bound, where, index);
+    }
+  }
+  return comparison.Finish();
+}
+
+Result<Program> Build(const Params& params, const Target& target) {
+  RL_ASSIGN(const int64_t elements, ElementsOf(params));
+  const DType dtype = params.Type("dtype");
+  const int64_t columns = ColumnsOf(elements);
+  const Shape matrix{dtype, {elements / columns, columns}};
+  const Shape sums{SumType(dtype), {columns}};
+  Program program = LoopProgram(
+      target, dtype, {{"a", matrix, {}}}, sums,
+      [&](Body& body, const std::vector<Value>& in, const std::vector<Value>&) {
+        const Value wide = sums.dtype == dtype ? in[0] : body.Convert(in[0], sums.dtype);
+        return std::vector{body.Reduce("add", wide, 0, {0})};
+      });
+  program.work.vector_flops[dtype] = static_cast<double>(elements);
+  CountBytes(program, static_cast<double>(program.device_bytes()),
+             fmt::format("1 array: {}x{} read; {} sums written", matrix.dims[0], columns, columns));
+  program.expected.ops = {{{"reduce"}, 1, true}};
+  program.expected.dtype_matters = false;
+  program.check = [matrix](const programs::CheckInput& input) { return Check(matrix, input); };
+  return program;
+}
+
+}  // namespace
+
+Benchmark read_benchmark() {
+  return {.name = "read",
+          .component = Component::kHbm,
+          .summary = "sums the rows of an array: reads only",
+          .params = ArrayParams("size of the array"),
+          .build = Build};
+}
+
+}  // namespace ridgeline::benchmarks

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ridgeline::programs {
 namespace {
@@ -52,6 +53,12 @@ Value Body::Define(std::string text, Shape result) {
   Value value{fmt::format("%{}{}", prefix_, next_++), std::move(result)};
   text_ += fmt::format("{}{} = {}\n", indent_, value.name, text);
   return value;
+}
+
+Value Body::DefineFirst(std::string text, int results, Shape first) {
+  const std::string name = fmt::format("%{}{}", prefix_, next_++);
+  text_ += fmt::format("{}{}:{} = {}\n", indent_, name, results, text);
+  return {name + "#0", std::move(first)};
 }
 
 Value Body::Binary(std::string_view op, const Value& a, const Value& b) {
@@ -158,6 +165,17 @@ Value Body::Reduce(std::string_view op, const Value& a, double initial,
                             "= {} : {}",
                             a.name, start.name, op, List(dims), Signature({a, start}, result)),
                 result);
+}
+
+Value Body::RowMajor(const Value& a) {
+  std::vector<size_t> minor_to_major(a.shape.dims.size());
+  std::iota(minor_to_major.rbegin(), minor_to_major.rend(), size_t{0});
+  const std::string layout = fmt::format("[dense<[{}]> : tensor<{}xindex>]",
+                                         fmt::join(minor_to_major, ", "), minor_to_major.size());
+  return Define(fmt::format("stablehlo.custom_call @LayoutConstraint({}) {{operand_layouts = {}, "
+                            "result_layouts = {}}} : {}",
+                            a.name, layout, layout, Signature({a}, a.shape)),
+                a.shape);
 }
 
 Value Body::DynamicSlice(const Value& a, const std::vector<Value>& start,

@@ -31,6 +31,8 @@ class Body {
 
   // A statement of the form "NAME = TEXT"; `text` holds the whole right-hand side, with its types.
   Value Define(std::string text, Shape result);
+  // The first of `results` results of one statement.
+  Value DefineFirst(std::string text, int results, Shape first);
   // "add", "multiply", "maximum" …: operands of one shape.
   Value Binary(std::string_view op, const Value& a, const Value& b);
   // "exponential", "tanh", "rsqrt", "negate" …
@@ -53,6 +55,9 @@ class Body {
   // Reduces `dims` with "add" or "maximum" from `initial`.
   Value Reduce(std::string_view op, const Value& a, double initial,
                const std::vector<int64_t>& dims);
+  // `a`, row-major in memory. A compiler may lay out an array as it likes, and so do the moving of
+  // a transpose once, outside of the loop; between pinned arrays it cannot.
+  Value RowMajor(const Value& a);
   // Starts are scalars of s32, one a dimension.
   Value DynamicSlice(const Value& a, const std::vector<Value>& start, std::vector<int64_t> sizes);
   Value DynamicUpdateSlice(const Value& a, const Value& part, const std::vector<Value>& start);

@@ -13,7 +13,7 @@ Result<Program> Build(const Params& params, const Target& target) {
   const int64_t m = params.Integer("m");
   const int64_t n = params.Integer("n");
   const int64_t k = params.Integer("k");
-  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, k));
+  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, target, k));
   const DType operand = choice.types.operand;
 
   const programs::DotDims dims{{0}, {0}, {2}, {1}};

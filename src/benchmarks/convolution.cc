@@ -112,7 +112,7 @@ Result<Program> Build(const Params& params, const Target& target) {
                 .types = {}};
   RL_ASSIGN(c.y, SpatialWindow(params, "height"));
   RL_ASSIGN(c.x, SpatialWindow(params, "width"));
-  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, c.terms()));
+  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, target, c.terms()));
   if (choice.precision.empty()) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("parameter 'precision' is '{}'; a convolution takes highest, high or "

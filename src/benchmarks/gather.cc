@@ -17,14 +17,16 @@ Result<Program> Build(const Params& params, const Target& target) {
       {{"table", rows.table, {}},
        {"index", rows.index, {.kind = programs::FillKind::kIndex, .limit = rows.rows()}}},
       rows.table, [&](Body& body, const std::vector<Value>& in, const std::vector<Value>&) {
-        return std::vector{body.Define(
+        const Value table = body.RowMajor(in[0]);
+        const Value gathered = body.Define(
             fmt::format("\"stablehlo.gather\"({}, {}) <{{dimension_numbers = "
                         "#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
                         "start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, "
                         "slice_sizes = array<i64: 1, {}>}}> : ({}, {}) -> {}",
-                        in[0].name, in[1].name, rows.row_elements(), rows.table.ToStableHlo(),
+                        table.name, in[1].name, rows.row_elements(), rows.table.ToStableHlo(),
                         rows.index.ToStableHlo(), rows.table.ToStableHlo()),
-            rows.table)};
+            rows.table);
+        return std::vector{body.RowMajor(gathered)};
       });
   CountBytes(program,
              static_cast<double>(2 * rows.table.device_bytes() + rows.index.device_bytes()),

@@ -14,7 +14,7 @@ Result<Program> Build(const Params& params, const Target& target) {
   const int64_t k = params.Integer("k");
   const bool transpose_a = params.Flag("transpose_a");
   const bool transpose_b = params.Flag("transpose_b");
-  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, k));
+  RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, target, k));
   const DType operand = choice.types.operand;
   const DType result = choice.types.result;
 

@@ -22,13 +22,14 @@ struct PrecisionName {
 };
 
 constexpr PrecisionName kPrecisions[] = {
-    {"highest", "HIGHEST", "", 0, 0, "f32 products (precision HIGHEST)"},
-    {"high", "HIGH", "", 0, 0x1p-10, "precision HIGH: may multiply tf32 or three bf16 parts"},
-    {"default", "DEFAULT", "", 0, 0x1p-7, "precision DEFAULT: may multiply bf16 or tf32"},
-    {"tf32", "", "tf32", 1, 0x1p-10, "algorithm tf32_tf32_f32"},
-    {"bf16", "", "bf16", 1, 0x1p-7, "algorithm bf16_bf16_f32"},
-    {"bf16x3", "", "bf16", 3, 0x1p-14, "algorithm bf16_bf16_f32_x3"},
-    {"bf16x6", "", "bf16", 6, 0x1p-21, "algorithm bf16_bf16_f32_x6"}};
+    {"highest", "HIGHEST", "", 0, 0, "asked for precision HIGHEST: f32 products"},
+    {"high", "HIGH", "", 0, 0x1p-10,
+     "asked for precision HIGH: may multiply tf32 or three bf16 parts"},
+    {"default", "DEFAULT", "", 0, 0x1p-7, "asked for precision DEFAULT: may multiply bf16 or tf32"},
+    {"tf32", "", "tf32", 1, 0x1p-10, "asked for algorithm tf32_tf32_f32"},
+    {"bf16", "", "bf16", 1, 0x1p-7, "asked for algorithm bf16_bf16_f32"},
+    {"bf16x3", "", "bf16", 3, 0x1p-14, "asked for algorithm bf16_bf16_f32_x3"},
+    {"bf16x6", "", "bf16", 6, 0x1p-21, "asked for algorithm bf16_bf16_f32_x6"}};
 
 // `same`: the type of the operands; that of the running sum for integers, and bf16 for 8-bit
 // floats, whose own range and 2 or 3 fraction bits hold no sum (what matrix libraries give too).
@@ -140,9 +141,13 @@ std::vector<ParamSpec> ProductParams() {
            .allowed = std::move(precisions)}};
 }
 
-Result<ProductChoice> ChooseProduct(const Params& params, int64_t terms) {
+Result<ProductChoice> ChooseProduct(const Params& params, const Target& target, int64_t terms) {
   ProductChoice choice;
   const DType operand = params.Type("dtype");
+  if (operand == DType::kS4 && target.platform == "cpu") {
+    // "does not support custom element sizes on non-sub-byte types", from its own rewriting.
+    return Fail(Code::kUnimplemented, "XLA's CPU compiler takes no product of s4");
+  }
   RL_ASSIGN(const DType result, ResultType(operand, params.Text("out_dtype")));
   choice.types = {.operand = operand, .result = result};
   choice.precision = "DEFAULT";

@@ -48,8 +48,8 @@ struct ProductChoice {
   std::string DotAttributes() const;
 };
 // kInvalidArgument for a result narrower than the operands, and for an f32 algorithm on other
-// operands.
-Result<ProductChoice> ChooseProduct(const Params& params, int64_t terms);
+// operands; kUnimplemented for a type that the platform's compiler fails on.
+Result<ProductChoice> ChooseProduct(const Params& params, const Target& target, int64_t terms);
 // HLO opcodes under which plugins run a matrix product.
 std::vector<std::string> ProductOpcodes();
 

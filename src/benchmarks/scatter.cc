@@ -40,7 +40,10 @@ Result<Program> Build(const Params& params, const Target& target) {
       {{"updates", rows.table, {}},
        {"index", rows.index, {.kind = programs::FillKind::kPermutation}}},
       rows.table, [&](Body& body, const std::vector<Value>& in, const std::vector<Value>& carried) {
-        return std::vector{body.Define(ScatterText(rows, carried[0], in[0], in[1]), rows.table)};
+        const Value base = body.RowMajor(carried[0]);
+        const Value updates = body.RowMajor(in[0]);
+        const Value result = body.Define(ScatterText(rows, base, updates, in[1]), rows.table);
+        return std::vector{body.RowMajor(result)};
       });
   CountBytes(program,
              static_cast<double>(2 * rows.table.device_bytes() + rows.index.device_bytes()),

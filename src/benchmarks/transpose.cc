@@ -33,7 +33,8 @@ Result<Program> Build(const Params& params, const Target& target) {
   Program program =
       LoopProgram(target, dtype, {{"a", {dtype, {rows, columns}}, {}}}, {dtype, {columns, rows}},
                   [](Body& body, const std::vector<Value>& in, const std::vector<Value>&) {
-                    return std::vector{body.Transpose(in[0], {1, 0})};
+                    const Value rows_first = body.RowMajor(in[0]);
+                    return std::vector{body.RowMajor(body.Transpose(rows_first, {1, 0}))};
                   });
   CountBytes(program, static_cast<double>(program.device_bytes()),
              fmt::format("2 arrays: {}x{} read, its transpose written", rows, columns));

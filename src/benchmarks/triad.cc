@@ -23,8 +23,9 @@ Result<Program> Build(const Params& params, const Target& target) {
                          }));
   program.work.vector_flops[program.dtype] = 2 * static_cast<double>(program.outputs[0].elements());
   program.expected.ops = {{{"multiply"}, 1}, {{"add"}, 1}};
-  // The product may or may not be rounded before the sum (fused multiply-add, wider registers).
-  const double half = Epsilon(program.dtype) / 2 * 1.01;
+  // The product may or may not be rounded before the sum (fused multiply-add, wider registers); the
+  // last term is the expected value's own rounding.
+  const double half = Epsilon(program.dtype) / 2 * 1.01 + Epsilon(DType::kF64) / 2;
   program.check = [half](const programs::CheckInput& input) {
     return programs::CheckElementwise(
         input, 2, "a = b + 3·c", [half](const programs::Chunk& chunk) {

@@ -52,15 +52,16 @@ struct Bounded {
   double error;
 };
 
-// Rounding of one operation: half an epsilon; a transcendental function is an approximation, good
-// to a few roundings of its own type and 32 of the f32 that narrow types are computed in.
+// Rounding of one operation: half an epsilon, and the expected value's own; a transcendental
+// function is an approximation, good to a few roundings of its own type and 32 of the f32 that
+// narrow types are computed in.
 struct Roundings {
   double arithmetic;
   double transcendental;
 };
 Roundings RoundingsOf(DType dtype) {
   const double wide = Epsilon(dtype == DType::kF64 ? DType::kF64 : DType::kF32);
-  return {Epsilon(dtype) / 2 * 1.01, 2 * Epsilon(dtype) + 32 * wide};
+  return {Epsilon(dtype) / 2 * 1.01 + Epsilon(DType::kF64) / 2, 2 * Epsilon(dtype) + 32 * wide};
 }
 
 Bounded Round(double value, double error, double share) {

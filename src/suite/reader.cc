@@ -66,9 +66,11 @@ class SuiteReader {
 
  private:
   Status ReadDefaults(const YAML::Node& node);
-  Result<CaseTemplate> ReadCase(const YAML::Node& node) const;
-  Result<const Benchmark*> ReadBench(const YAML::Node& case_node,
-                                     const std::vector<Entry>& entries) const;
+  Status ReadCase(const YAML::Node& node, std::vector<CaseTemplate>& out) const;
+  Result<CaseTemplate> ReadCaseOf(const Benchmark& benchmark, const YAML::Node& node,
+                                  const std::vector<Entry>& entries) const;
+  Result<std::vector<const Benchmark*>> ReadBench(const YAML::Node& case_node,
+                                                  const std::vector<Entry>& entries) const;
   Status ReadCaseKey(const Entry& entry, CaseTemplate& out) const;
   Result<std::string> ReadDataMode(const YAML::Node& node) const;
   Result<std::vector<DeviceChoice>> ReadDevices(const YAML::Node& node) const;
@@ -162,19 +164,28 @@ Status SuiteReader::ReadDefaults(const YAML::Node& node) {
   return {};
 }
 
-Result<const Benchmark*> SuiteReader::ReadBench(const YAML::Node& case_node,
-                                                const std::vector<Entry>& entries) const {
-  for (const Entry& entry : entries) {
-    if (entry.key != "bench") continue;
-    RL_ASSIGN(const std::string name, file_.Text(entry.value, "'bench'"));
-    std::vector<std::string_view> names;
-    for (const Benchmark& benchmark : known_) {
-      if (benchmark.name == name) return &benchmark;
-      names.push_back(benchmark.name);
-    }
-    return file_.Fail(entry.value, UnknownName("benchmark", name, names));
+Result<std::vector<const Benchmark*>> SuiteReader::ReadBench(
+    const YAML::Node& case_node, const std::vector<Entry>& entries) const {
+  const auto bench = std::ranges::find(entries, "bench", &Entry::key);
+  if (bench == entries.end()) {
+    return file_.Fail(case_node, "a case without 'bench'; expected the name of a benchmark");
   }
-  return file_.Fail(case_node, "a case without 'bench'; expected the name of a benchmark");
+  std::vector<YAML::Node> items = {bench->value};
+  if (bench->value.IsSequence()) {
+    RL_ASSIGN(items, file_.Items(bench->value, "'bench'"));
+  }
+  std::vector<const Benchmark*> found;
+  for (const YAML::Node& item : items) {
+    RL_ASSIGN(const std::string name, file_.Text(item, "'bench'"));
+    const auto it = std::ranges::find(known_, name, &Benchmark::name);
+    if (it == known_.end()) {
+      std::vector<std::string_view> names;
+      for (const Benchmark& benchmark : known_) names.push_back(benchmark.name);
+      return file_.Fail(item, UnknownName("benchmark", name, names));
+    }
+    found.push_back(&*it);
+  }
+  return found;
 }
 
 Result<Axis> SuiteReader::ReadShapesAxis(const Entry& entry, const Benchmark& benchmark) const {
@@ -351,10 +362,20 @@ Status SuiteReader::CheckWhole(const YAML::Node& node, const CaseTemplate& out) 
   return {};
 }
 
-Result<CaseTemplate> SuiteReader::ReadCase(const YAML::Node& node) const {
+Status SuiteReader::ReadCase(const YAML::Node& node, std::vector<CaseTemplate>& out) const {
   RL_ASSIGN(const auto entries, file_.Entries(node, "a case"));
+  RL_ASSIGN(const auto benches, ReadBench(node, entries));
+  for (const Benchmark* benchmark : benches) {
+    RL_ASSIGN(CaseTemplate one, ReadCaseOf(*benchmark, node, entries));
+    out.push_back(std::move(one));
+  }
+  return {};
+}
+
+Result<CaseTemplate> SuiteReader::ReadCaseOf(const Benchmark& benchmark, const YAML::Node& node,
+                                             const std::vector<Entry>& entries) const {
   CaseTemplate out;
-  RL_ASSIGN(out.benchmark, ReadBench(node, entries));
+  out.benchmark = &benchmark;
   out.where = file_.Where(node);
   out.precision = defaults_.precision;
   out.data_mode = defaults_.data_mode;
@@ -399,10 +420,7 @@ Result<Suite> SuiteReader::Read(std::string_view source_name) {
   }
   if (cases.empty()) return file_.Fail(file_.root(), "'cases' is missing; expected a list");
   // Read after the defaults, wherever those stand in the file.
-  for (const YAML::Node& node : cases) {
-    RL_ASSIGN(CaseTemplate one, ReadCase(node));
-    suite.cases.push_back(std::move(one));
-  }
+  for (const YAML::Node& node : cases) RL_CHECK_OK(ReadCase(node, suite.cases));
   if (suite.name.empty()) {
     std::string_view stem = source_name.substr(source_name.find_last_of('/') + 1);
     suite.name = std::string(stem.substr(0, stem.find_last_of('.')));

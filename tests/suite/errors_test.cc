@@ -74,6 +74,10 @@ INSTANTIATE_TEST_SUITE_P(
         InCase("unknown_bench", "bench: matnul",
                "s.yaml:3:13: unknown benchmark 'matnul'; allowed: matmul, sum, pair, stream, "
                "attend; did you mean 'matmul'?"),
+        InCase("unknown_bench_in_list", "bench: [matmul, summ]",
+               "s.yaml:3:22: unknown benchmark 'summ'; allowed: "),
+        InCase("key_of_one_bench", "bench: [matmul, stream], m: 4",
+               "s.yaml:3:31: unknown key of a case of stream 'm'"),
         InCase("unknown_param", "bench: stream, byte: 4",
                "s.yaml:3:21: unknown key of a case of stream 'byte'; allowed: bench, each, shapes, "
                "devices, data, bytes, "),

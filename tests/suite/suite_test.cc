@@ -66,6 +66,14 @@ TEST(Suite, SweepsAreTheProductInWrittenOrder) {
   EXPECT_THAT(Values(cases, "m"), ElementsAre("1", "2", "1", "2"));
 }
 
+TEST(Suite, SeveralBenchmarksShareACase) {
+  const auto cases = Expand("cases: [{bench: [sum, pair], bytes: [4, 8]}]");
+  EXPECT_THAT(
+      Ids(cases),
+      ElementsAre("sum/bytes=4,dtype=f32,group=all@all", "sum/bytes=8,dtype=f32,group=all@all",
+                  "pair/bytes=4,source=0,target=1@all", "pair/bytes=8,source=0,target=1@all"));
+}
+
 TEST(Suite, Ranges) {
   EXPECT_THAT(Values(Expand("cases: [{bench: stream, bytes: {from: 1KiB, to: 1MiB, multiply: 8}}]"),
                      "bytes"),

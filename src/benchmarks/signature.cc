@@ -119,6 +119,9 @@ class SignatureReader {
     RL_CHECK_OK(FindMain());
     RL_CHECK_OK(ReadArguments());
     RL_CHECK_OK(ReadResults());
+    if (scan_.Take("attributes")) RL_CHECK_OK(SkipAttributes());
+    scan_.SkipBlanks();
+    if (scan_.Peek() != '{') return Expected("the body of @main");
     RL_CHECK_OK(RefuseHostCalls());
     return std::move(signature_);
   }

@@ -59,10 +59,11 @@ struct Integer {
   static T Encode(double value) {
     constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
     constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
+    if (value > kMin && value < kMax) {
+      return static_cast<T>(sizeof(T) < 8 ? RoundEven(value) : std::nearbyint(value));
+    }
     if (std::isnan(value)) return 0;
-    if (value <= kMin) return std::numeric_limits<T>::min();
-    if (value >= kMax) return std::numeric_limits<T>::max();
-    return static_cast<T>(sizeof(T) < 8 ? RoundEven(value) : std::nearbyint(value));
+    return value <= kMin ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
   }
 };
 

@@ -43,11 +43,6 @@ double Interpolate(const std::array<double, kTableSize + 1>& table, uint64_t bit
 
 }  // namespace
 
-int64_t RandomStream::Below(int64_t index, int64_t limit) const {
-  return static_cast<int64_t>(
-      (static_cast<unsigned __int128>(Bits(index)) * static_cast<uint64_t>(limit)) >> 64);
-}
-
 double RandomStream::Normal(int64_t index) const {
   return Interpolate(QuantileTable(), Bits(index));
 }

@@ -8,8 +8,9 @@
 namespace ridgeline {
 
 // SplitMix64's finaliser (Steele, Lea, Flood 2014): a bijection of 64 bits.
+inline constexpr uint64_t kGamma = 0x9e3779b97f4a7c15ull;
 constexpr uint64_t Mix64(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
+  x += kGamma;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);
@@ -18,11 +19,15 @@ constexpr uint64_t Mix64(uint64_t x) {
 class RandomStream {
  public:
   RandomStream(uint64_t seed, uint64_t stream) : key_(Mix64(seed ^ Mix64(stream))) {}
-  uint64_t Bits(int64_t index) const { return Mix64(key_ ^ Mix64(static_cast<uint64_t>(index))); }
+  // SplitMix64 started at the stream's key.
+  uint64_t Bits(int64_t index) const { return Mix64(key_ + static_cast<uint64_t>(index) * kGamma); }
   // Uniform in [0, 1).
   double Uniform(int64_t index) const { return static_cast<double>(Bits(index) >> 11) * 0x1p-53; }
   // Uniform in [0, limit).
-  int64_t Below(int64_t index, int64_t limit) const;
+  int64_t Below(int64_t index, int64_t limit) const {
+    return static_cast<int64_t>(
+        (static_cast<unsigned __int128>(Bits(index)) * static_cast<uint64_t>(limit)) >> 64);
+  }
   // Standard normal, by interpolation in a table of quantiles; |value| <= 4.2, more than 2^30
   // distinct values.
   double Normal(int64_t index) const;

@@ -39,18 +39,13 @@ class Comparison {
   explicit Comparison(std::string what) : what_(std::move(what)) {}
 
   // One element. NaN never passes.
-  void Expect(double expected, double actual, double bound, std::string_view where, int64_t index) {
-    ++compared_;
-    const double error = std::fabs(actual - expected);
-    if (error <= bound) {
-      if (error > worst_ * bound) worst_ = error / bound;
-      return;
-    }
-    Wrong(expected, actual, bound, where, index);
-  }
+  void Expect(double expected, double actual, double bound, std::string_view where, int64_t index);
   void ExpectEqual(double expected, double actual, std::string_view where, int64_t index) {
     Expect(expected, actual, 0, where, index);
   }
+  // Elements from `start` on, spans of one length.
+  void ExpectEach(std::span<const double> expected, std::span<const double> actual,
+                  std::span<const double> bound, std::string_view where, int64_t start);
   // Every element of `actual` is `value`, exactly.
   void ExpectAll(double value, const HostTensor& actual, std::string_view where);
   // Elements compared so far.
@@ -59,8 +54,6 @@ class Comparison {
   CheckResult Finish() const;
 
  private:
-  void Wrong(double expected, double actual, double bound, std::string_view where, int64_t index);
-
   std::string what_;
   int64_t compared_ = 0;
   int64_t wrong_ = 0;

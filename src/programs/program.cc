@@ -30,19 +30,21 @@ InputSource::InputSource(const TensorSpec& spec, int stream, int device, uint64_
   }
 }
 
+InputSource::Integers InputSource::Range() const {
+  const int64_t limit = spec_.fill.limit;
+  if (kind_ == FillKind::kIndex) return {0, limit};
+  if (Info(spec_.shape.dtype).kind == DTypeKind::kSigned) return {-limit, 2 * limit + 1};
+  return {0, spec_.shape.dtype == DType::kPred ? 2 : limit + 1};
+}
+
 double InputSource::Exact(int64_t index) const {
-  const DType dtype = spec_.shape.dtype;
   switch (kind_) {
     case FillKind::kNormal:
-      if (IsFloat(dtype)) return spec_.fill.mean + spec_.fill.scale * random_.Normal(index);
-      if (Info(dtype).kind == DTypeKind::kSigned) {
-        return static_cast<double>(random_.Below(index, 2 * spec_.fill.limit + 1) -
-                                   spec_.fill.limit);
-      }
-      return static_cast<double>(
-          random_.Below(index, dtype == DType::kPred ? 2 : spec_.fill.limit + 1));
-    case FillKind::kIndex:
-      return static_cast<double>(random_.Below(index, spec_.fill.limit));
+    case FillKind::kIndex: {
+      if (IsNormal()) return spec_.fill.mean + spec_.fill.scale * random_.Normal(index);
+      const Integers range = Range();
+      return static_cast<double>(range.lowest + random_.Below(index, range.count));
+    }
     case FillKind::kPermutation:
       return static_cast<double>((*permutation_)(index));
     case FillKind::kZeros:
@@ -54,12 +56,15 @@ double InputSource::Exact(int64_t index) const {
 }
 
 void InputSource::ReadExact(int64_t start, std::span<double> out) const {
-  if (kind_ == FillKind::kNormal && IsFloat(spec_.shape.dtype)) {
+  if (IsNormal()) {
     random_.Normals(start, out);
     for (double& value : out) value = spec_.fill.mean + spec_.fill.scale * value;
-    return;
+  } else if (kind_ == FillKind::kNormal || kind_ == FillKind::kIndex) {
+    const auto [lowest, count] = Range();
+    for (double& value : out) value = static_cast<double>(lowest + random_.Below(start++, count));
+  } else {
+    for (double& value : out) value = Exact(start++);
   }
-  for (double& value : out) value = Exact(start++);
 }
 
 double InputSource::operator()(int64_t index) const {

@@ -56,6 +56,13 @@ class InputSource {
   std::vector<double> Values() const;
 
  private:
+  struct Integers {
+    int64_t lowest;
+    int64_t count;
+  };
+  bool IsNormal() const { return kind_ == FillKind::kNormal && IsFloat(spec_.shape.dtype); }
+  // Of uniform integers.
+  Integers Range() const;
   // Before rounding.
   double Exact(int64_t index) const;
   void ReadExact(int64_t start, std::span<double> out) const;

@@ -32,6 +32,12 @@ Value SendAndReceive(Body& body, const Value& sent, const Pairs& pairs) {
 }
 
 Result<Program> Build(const Params& params, const Target& target) {
+  if (target.platform == "tpu") {
+    // Its check "is_host_transfer" ends the process, for every topology.
+    return Fail(Code::kUnimplemented,
+                "libtpu's compiler knows send and recv between a device and its host only", "",
+                "use the benchmark `pair`");
+  }
   RL_ASSIGN(const auto ends, ResolveEndpoints(params, target));
   RL_ASSIGN(const Message message, ResolveMessage(params, 1));
   const Pairs pairs = {ends};

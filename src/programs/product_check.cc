@@ -36,7 +36,6 @@ double AccumulateEpsilon(DType operand) {
 // Independent roundings have 40 times their standard deviation to spare in SumError, the running
 // sum 14: the first may be cut to a quarter for wide blocks.
 double BlockError(const SumError& error, int64_t width) {
-  if (width == 1) return error.total();
   const auto w = static_cast<double>(width);
   return kRmsWeight *
          (error.independent * std::sqrt(w + 16) / 4 + error.accumulated * std::sqrt(w));

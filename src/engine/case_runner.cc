@@ -342,9 +342,11 @@ bool CaseRunner::DoLoad() {
                                   .xla_options = {},
                                   .shardy = program_.shardy});
     if (!executable) {
-      // What a plugin refuses to compile it does not support, unless it could not read our text.
+      // What a plugin refuses to compile it does not support, unless it could not read our text
+      // (XLA says UNKNOWN then).
       const Error& error = executable.error();
-      const bool unreadable = error.message.find("parse") != std::string::npos;
+      const bool unreadable =
+          error.code == Code::kUnknown || error.message.find("parse") != std::string::npos;
       return End(error.code == Code::kResourceExhausted ? CaseStatus::kSkipped
                  : unreadable                           ? CaseStatus::kFailed
                                                         : CaseStatus::kUnsupported,

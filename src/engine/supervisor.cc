@@ -214,7 +214,7 @@ class Supervisor {
               WorkerProcess::Start(options_.worker_command, DumpLine(ToJson(job_)) + "\n"));
     active_.clear();
     phase_ = "start";
-    phase_deadline_ = Now() + kStartTimeout;
+    phase_deadline_ = Now() + options_.start_timeout_s;
     while (true) {
       std::vector<std::string> lines;
       const bool open = worker.Poll(0.1, lines);
@@ -243,6 +243,12 @@ class Supervisor {
       if (Now() > phase_deadline_) {
         worker.Kill();
         last_death_ = fmt::format("no sign of life in phase '{}'", phase_);
+        if (!announced_) {
+          return Fail(Code::kUnavailable,
+                      fmt::format("the plugin did not open its devices within {}",
+                                  FormatSeconds(options_.start_timeout_s)),
+                      job_.plugin_path, "see `ridgeline doctor`");
+        }
         RL_CHECK_OK(Lose(fmt::format("{} beyond the limit; killed (--hang-timeout {:g})",
                                      last_death_, options_.hang_timeout_s)));
         return false;
@@ -256,7 +262,7 @@ class Supervisor {
     const Json& event = *parsed;
     const std::string kind = StringOr(event, "event");
     if (kind == "ready") {
-      if (!announced_ && callbacks_.ready) callbacks_.ready(event);
+      if (!announced_ && callbacks_.ready) RL_CHECK_OK(callbacks_.ready(event));
       announced_ = true;
       phase_deadline_ = Now() + options_.hang_timeout_s;
       phase_ = "between cases";

@@ -1,0 +1,38 @@
+// What the subcommands share: output, errors, files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "pjrt/discovery.h"
+
+namespace ridgeline::cli {
+
+// Result of a command, on stdout. A closed pipe ends the program quietly, a full disk is an error.
+void Out(std::string_view text);
+// Progress and logs, on stderr.
+void Err(std::string_view text);
+// Prints the error and returns the exit code that belongs to it.
+int Report(const Error& error);
+
+bool IsTerminal(int fd);
+// stdout is a terminal and NO_COLOR is not set.
+bool UseColor();
+// Columns of the terminal on `fd`; 100 when it is none.
+int TerminalWidth(int fd);
+
+// argv of this program with a subcommand.
+std::vector<std::string> SelfCommand(std::string_view subcommand);
+
+Result<std::string> ReadTextFile(const std::string& path);  // "-" is stdin
+
+// Plugin library and devices by starting a worker that only describes: the `ready` event of
+// engine/protocol.h, with the plugin's provenance under "plugin".
+Result<Json> DescribeDevices(const pjrt::PluginInfo& plugin, int devices);
+
+Json ToJson(const pjrt::PluginInfo& plugin);
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,125 @@
+#include "cli/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/text.h"
+#include "benchmarks/benchmark.h"
+#include "cli/common.h"
+#include "suite/suite.h"
+
+namespace ridgeline::cli {
+namespace {
+
+// Seconds of a case beside its samples, as seen on two CPU cores: compile, inputs, check.
+constexpr double kLeastOverhead = 0.2;
+constexpr double kMostOverhead = 3;
+
+Result<suite::Suite> LoadSuite(const RunOptions& options, RunPlan& plan) {
+  const bool is_path = options.suite.find('/') != std::string::npos ||
+                       options.suite.ends_with(".yaml") || options.suite.ends_with(".yml") ||
+                       options.suite == "-";
+  if (is_path) {
+    RL_ASSIGN(plan.suite_text, ReadTextFile(options.suite));
+  } else {
+    RL_ASSIGN(const std::string_view text, suite::FindEmbeddedSuite(options.suite));
+    plan.suite_text = text;
+  }
+  RL_ASSIGN(const suite::ShapeTable shapes, suite::EmbeddedShapes());
+  RL_ASSIGN(suite::Suite suite,
+            suite::ReadSuite(plan.suite_text, options.suite, benchmarks::AllBenchmarks(), shapes));
+  plan.suite_name = suite.name.empty() ? options.suite : suite.name;
+  return suite;
+}
+
+// The mesh of the run. The CPU plugin's virtual devices have no place; any other plugin is asked.
+Result<Mesh> PlanMesh(const RunPlan& plan) {
+  std::vector<DevicePlace> places;
+  if (plan.plugin.name == "cpu") {
+    places.resize(static_cast<size_t>(plan.devices));
+    return MakeMesh(places, plan.axes);
+  }
+  RL_ASSIGN(const Json description, DescribeDevices(plan.plugin, plan.devices));
+  for (const Json& device : description["devices"]) {
+    if (!BoolOr(device, "addressable", true)) continue;
+    DevicePlace place{.coords = {}, .core = static_cast<int>(IntegerOr(device, "core"))};
+    for (const Json& coordinate : device["coords"])
+      place.coords.push_back(coordinate.get<int64_t>());
+    places.push_back(std::move(place));
+  }
+  if (plan.devices > 0) places.resize(static_cast<size_t>(plan.devices));
+  return MakeMesh(places, plan.axes);
+}
+
+Status RefuseNetworkOnOne(const std::set<Component>& only, const Mesh& mesh) {
+  if (only == std::set{Component::kNetwork} && mesh.size() < 2) {
+    return Fail(Code::kUnavailable,
+                fmt::format("the network component needs 2 devices, this run has {}", mesh.size()),
+                "", "give --devices 2 or more, or leave --only network out");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<double> ParseDuration(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (error != std::errc() || scale == 0 || !(value > 0) || value > 1e7) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("'{}' is not a time; expected seconds, or a number with s, m or h, for "
+                            "example 10m",
+                            Printable(text)));
+  }
+  return value * scale;
+}
+
+Result<RunPlan> MakePlan(const RunOptions& options) {
+  RunPlan plan;
+  suite::ExpandOptions expand;
+  for (const std::string& name : options.only) {
+    RL_ASSIGN(const Component component, ParseComponent(name));
+    expand.only.insert(component);
+  }
+  if (!options.time_limit.empty()) {
+    RL_ASSIGN(plan.time_limit_s, ParseDuration(options.time_limit));
+  }
+  if (!options.mesh.empty()) {
+    RL_ASSIGN(plan.axes, ParseAxes(options.mesh));
+  }
+  RL_ASSIGN(const suite::Suite suite, LoadSuite(options, plan));
+  RL_ASSIGN(plan.plugin, pjrt::FindPlugin(options.plugin, pjrt::SearchEnv::FromProcess()));
+  plan.devices = options.devices;
+  if (plan.devices == 0 && plan.plugin.name == "cpu") {
+    plan.devices = kDefaultCpuDevices;
+    if (!plan.axes.empty()) {
+      int64_t product = 1;
+      for (const MeshAxis& axis : plan.axes) product *= axis.size;
+      if (product <= 1024) plan.devices = static_cast<int>(product);
+    }
+  }
+  RL_ASSIGN(plan.mesh, PlanMesh(plan));
+  RL_CHECK_OK(RefuseNetworkOnOne(expand.only, plan.mesh));
+  expand.mesh = plan.mesh;
+  expand.device_count = static_cast<int>(plan.mesh.size());
+  expand.filter = options.filter;
+  if (options.precision > 0) expand.precision.relative_half_width = options.precision;
+  RL_ASSIGN(plan.cases, suite::ExpandSuite(suite, expand));
+  return plan;
+}
+
+TimeEstimate EstimateTime(const std::vector<Case>& cases) {
+  TimeEstimate estimate;
+  for (const Case& c : cases) {
+    const Precision& p = c.precision;
+    // Calibration and warm-up cost about half a block each time.
+    estimate.lo += kLeastOverhead + p.min_blocks * p.block_seconds * 1.2;
+    estimate.hi += kMostOverhead + std::max(p.max_blocks * p.block_seconds * 1.5, 1.0);
+  }
+  return estimate;
+}
+
+}  // namespace ridgeline::cli

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "suite/precision_keys.h"
 #include "suite/suite.h"
 #include "suite/values.h"
 #include "suite/yaml.h"
@@ -14,39 +15,11 @@ namespace {
 using benchmarks::Benchmark;
 using Entry = YamlFile::Entry;
 
-struct PrecisionKey {
-  std::string_view name;
-  double min;
-  double max;
-  bool whole;
-  void (*set)(Precision& precision, double value);
-};
-constexpr std::array<PrecisionKey, 5> kPrecisionKeys = {{
-    {"precision", 0.0001, 1, false,
-     [](Precision& p, double value) { p.relative_half_width = value; }},
-    {"min_blocks", 2, 1000, true,
-     [](Precision& p, double value) { p.min_blocks = static_cast<int>(value); }},
-    {"max_blocks", 2, 1000, true,
-     [](Precision& p, double value) { p.max_blocks = static_cast<int>(value); }},
-    {"block_seconds", 0.001, 60, false,
-     [](Precision& p, double value) { p.block_seconds = value; }},
-    {"time_limit_s", 0.1, 86400, false, [](Precision& p, double value) { p.time_limit_s = value; }},
-}};
 constexpr std::array<std::string_view, 3> kDataModes = {"normal", "zeros", "ones"};
-
-const PrecisionKey* FindPrecisionKey(std::string_view name) {
-  const auto* it = std::ranges::find(kPrecisionKeys, name, &PrecisionKey::name);
-  return it == kPrecisionKeys.end() ? nullptr : it;
-}
 
 const ParamSpec* FindParam(const Benchmark& benchmark, std::string_view name) {
   const auto it = std::ranges::find(benchmark.params, name, &ParamSpec::name);
   return it == benchmark.params.end() ? nullptr : &*it;
-}
-
-bool LooksLikeNumber(const YAML::Node& node) {
-  return node.IsScalar() && !node.Scalar().empty() &&
-         node.Scalar().find_first_not_of("0123456789.eE+-") == std::string::npos;
 }
 
 // What `defaults` gives to every case.
@@ -73,7 +46,6 @@ class SuiteReader {
                                                   const std::vector<Entry>& entries) const;
   Status ReadCaseKey(const Entry& entry, CaseTemplate& out) const;
   Result<std::string> ReadDataMode(const YAML::Node& node) const;
-  Result<std::vector<DeviceChoice>> ReadDevices(const YAML::Node& node) const;
   Result<Axis> ReadShapesAxis(const Entry& entry, const Benchmark& benchmark) const;
   Result<Axis> ReadEachAxis(const Entry& entry, const Benchmark& benchmark) const;
   Status AddDefaultAxes(CaseTemplate& out) const;
@@ -108,31 +80,6 @@ Result<std::string> SuiteReader::ReadDataMode(const YAML::Node& node) const {
   return mode;
 }
 
-Result<std::vector<DeviceChoice>> SuiteReader::ReadDevices(const YAML::Node& node) const {
-  std::vector<YAML::Node> items = {node};
-  if (node.IsSequence()) {
-    RL_ASSIGN(items, file_.Items(node, "'devices'"));
-  }
-  std::vector<DeviceChoice> choices;
-  for (const YAML::Node& item : items) {
-    DeviceChoice choice{DeviceChoice::Kind::kOne, 0, file_.Where(item)};
-    if (item.IsScalar() && item.Scalar() == "each") {
-      choice.kind = DeviceChoice::Kind::kEach;
-    } else if (item.IsScalar() && item.Scalar() == "all") {
-      choice.kind = DeviceChoice::Kind::kAll;
-    } else if (LooksLikeNumber(item)) {
-      RL_ASSIGN(const double device, file_.Number(item, "a device", 0, 1e6, true));
-      choice.device = static_cast<int>(device);
-    } else {
-      return file_.Fail(item, fmt::format("'devices' is {}; expected a device number, each, all, "
-                                          "or a list of them",
-                                          Describe(item)));
-    }
-    choices.push_back(std::move(choice));
-  }
-  return choices;
-}
-
 Status SuiteReader::ReadDefaults(const YAML::Node& node) {
   RL_ASSIGN(const auto entries, file_.Entries(node, "'defaults'"));
   for (const Entry& entry : entries) {
@@ -145,7 +92,7 @@ Status SuiteReader::ReadDefaults(const YAML::Node& node) {
       continue;
     }
     if (entry.key == "devices") {
-      RL_ASSIGN(defaults_.devices, ReadDevices(entry.value));
+      RL_ASSIGN(defaults_.devices, ReadDevices(file_, entry.value));
       continue;
     }
     std::set<std::string_view> allowed = {"data", "devices"};
@@ -270,7 +217,7 @@ Status SuiteReader::ReadCaseKey(const Entry& entry, CaseTemplate& out) const {
                                     "device, use 'group' here",
                                     benchmark.name));
     }
-    RL_ASSIGN(out.devices, ReadDevices(entry.value));
+    RL_ASSIGN(out.devices, ReadDevices(file_, entry.value));
     return {};
   }
   if (entry.key == "pairs" && FindParam(benchmark, "source") && FindParam(benchmark, "target")) {

@@ -101,6 +101,36 @@ std::vector<std::string> SplitNames(std::string_view key) {
   }
 }
 
+bool LooksLikeNumber(const YAML::Node& node) {
+  return node.IsScalar() && !node.Scalar().empty() &&
+         node.Scalar().find_first_not_of("0123456789.eE+-") == std::string::npos;
+}
+
+Result<std::vector<DeviceChoice>> ReadDevices(const YamlFile& file, const YAML::Node& node) {
+  std::vector<YAML::Node> items = {node};
+  if (node.IsSequence()) {
+    RL_ASSIGN(items, file.Items(node, "'devices'"));
+  }
+  std::vector<DeviceChoice> choices;
+  for (const YAML::Node& item : items) {
+    DeviceChoice choice{DeviceChoice::Kind::kOne, 0, file.Where(item)};
+    if (item.IsScalar() && item.Scalar() == "each") {
+      choice.kind = DeviceChoice::Kind::kEach;
+    } else if (item.IsScalar() && item.Scalar() == "all") {
+      choice.kind = DeviceChoice::Kind::kAll;
+    } else if (LooksLikeNumber(item)) {
+      RL_ASSIGN(const double device, file.Number(item, "a device", 0, 1e6, true));
+      choice.device = static_cast<int>(device);
+    } else {
+      return file.Fail(item, fmt::format("'devices' is {}; expected a device number, each, all, "
+                                         "or a list of them",
+                                         Describe(item)));
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
 Result<ParamValue> ConvertValue(const ParamSpec& spec, const ParamValue& value) {
   RL_ASSIGN(const Params params, ResolveParams({&spec, 1}, {{spec.name, value}}));
   return params.values().at(spec.name);

@@ -16,6 +16,12 @@ namespace ridgeline::suite {
 Result<Axis> ReadAxis(const YamlFile& file, const YamlFile::Entry& entry,
                       const std::vector<const ParamSpec*>& specs, bool group_axes);
 
+// A device number, `each`, `all`, or a list of them.
+Result<std::vector<DeviceChoice>> ReadDevices(const YamlFile& file, const YAML::Node& node);
+
+// Whether a node is written with the characters of a number.
+bool LooksLikeNumber(const YAML::Node& node);
+
 // `value` in the type that `spec` declares.
 Result<ParamValue> ConvertValue(const ParamSpec& spec, const ParamValue& value);
 

@@ -1,10 +1,12 @@
 #include "suite/yaml.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -18,6 +20,46 @@ constexpr int kMaxDepth = 16;
 std::string At(std::string_view source, const YAML::Mark& mark) {
   if (mark.is_null()) return std::string(source);
   return fmt::format("{}:{}:{}", source, mark.line + 1, mark.column + 1);
+}
+
+// Remembers how far a document went.
+class Probe : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { last_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { last_ = mark; }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { last_ = mark; }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    last_ = mark;
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    last_ = mark;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    last_ = mark;
+  }
+  void OnMapEnd() override {}
+  const YAML::Mark& last() const { return last_; }
+
+ private:
+  YAML::Mark last_ = YAML::Mark::null_mark();
+};
+
+// YAML::Load drops whatever follows the first document, and YAML::LoadAll loops for ever on some
+// of it (yaml-cpp 0.7), so the rest is looked for here.
+Status CheckOneDocument(const std::string& text, std::string_view source) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Probe probe;
+  if (!parser.HandleNextDocument(probe) || !parser) return {};
+  return ridgeline::Fail(Code::kInvalidArgument,
+                         "not valid YAML: the document ends here but more text follows; expected "
+                         "one document",
+                         At(source, probe.last()));
 }
 
 // Empty when the tree under `node` is within the bounds, else what is wrong.
@@ -51,16 +93,12 @@ Result<YamlFile> YamlFile::Load(std::string_view text, std::string_view source) 
         file.source_);
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1 || documents[0].IsNull()) {
-      return ridgeline::Fail(
-          Code::kInvalidArgument,
-          documents.size() > 1
-              ? fmt::format("the file holds {} YAML documents; expected one", documents.size())
-              : "the file is empty",
-          file.source_);
+    const std::string copy(text);
+    RL_CHECK_OK(CheckOneDocument(copy, source));
+    file.root_ = YAML::Load(copy);
+    if (file.root_.IsNull()) {
+      return ridgeline::Fail(Code::kInvalidArgument, "the file is empty", file.source_);
     }
-    file.root_ = documents[0];
     int budget = kMaxNodes;
     const std::string problem = OutOfBounds(file.root_, 0, budget);
     if (!problem.empty()) return ridgeline::Fail(Code::kInvalidArgument, problem, file.source_);

@@ -45,7 +45,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"empty", "", "s.yaml: the file is empty"},
         BadSuite{"not_yaml", "version: 1\ncases: [}\n", "s.yaml:2:9: not valid YAML: "},
         BadSuite{"two_documents", "version: 1\n---\nversion: 1\n",
-                 "s.yaml: the file holds 2 YAML documents; expected one"},
+                 "s.yaml:1:10: not valid YAML: the document ends here but more text follows"},
+        // YAML::LoadAll never returns from this one.
+        BadSuite{"text_after_the_end", "{version: 1},\n",
+                 "s.yaml:1:11: not valid YAML: the document ends here but more text follows"},
         BadSuite{"a_list", "- 1\n", "s.yaml:1:1: a suite is a list; expected a mapping"},
         BadSuite{"no_version", "cases: [{bench: stream}]\n", "s.yaml:1:1: 'version' is missing"},
         BadSuite{"newer", "version: 2\ncases: [{bench: stream}]\n",

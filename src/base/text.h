@@ -26,7 +26,7 @@ std::string FormatShare(double share);
 // "4096", "64KiB", "64 KiB", "1.5GiB", "2M" is refused (ambiguous): bytes.
 Result<int64_t> ParseBytes(std::string_view text);
 
-// Levenshtein distance.
+// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
 int EditDistance(std::string_view a, std::string_view b);
 // The nearest of `names` within a third of the length, if any.
 std::optional<std::string_view> NearestName(std::string_view name,

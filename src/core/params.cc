@@ -81,7 +81,8 @@ Result<ParamValue> Convert(const ParamSpec& spec, const ParamValue& given) {
       return ParamValue(text);
     case ParamType::kDType: {
       const Result<DType> dtype = ParseDType(text);
-      if (!dtype) return tl::unexpected(dtype.error());
+      if (!dtype && spec.allowed.empty()) return tl::unexpected(dtype.error());
+      if (!dtype) return Bad(spec, given);
       std::string name(Name(*dtype));
       if (!spec.allowed.empty() && std::ranges::find(spec.allowed, name) == spec.allowed.end()) {
         return Bad(spec, given);

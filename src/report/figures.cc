@@ -73,18 +73,24 @@ ComponentSummary SummariseOne(const Json& header, Component component,
     if (m.check_status == "passed") ++summary.checks_passed;
     if (m.check_status == "failed") ++summary.checks_failed;
     const Rate* figure = FigureOf(m);
-    if (IsUsable(m.status) && figure != nullptr && std::isfinite(figure->value.value)) {
+    if (IsUsable(m.status) && figure != nullptr && std::isfinite(figure->value.lo) &&
+        figure->value.value > 0) {
       candidates.push_back(&m);
     }
   }
   summary.note = KeepComparable(header, component, candidates);
+  double best_share = 0;
   for (const Measurement* m : candidates) {
     const Rate* figure = FigureOf(*m);
-    if (summary.figure == nullptr || figure->value.value > summary.figure->value.value) {
+    const Interval& value = figure->value;
+    if (summary.figure == nullptr || value.lo > summary.figure->value.lo) {
       summary.figure = figure;
       summary.best = m;
     }
-    if (figure->of_reference && (!summary.score || *figure->of_reference > *summary.score)) {
+    if (!figure->of_reference) continue;
+    const double share = *figure->of_reference * value.lo / value.value;
+    if (!summary.score || share > best_share) {
+      best_share = share;
       summary.score = figure->of_reference;
       summary.score_case = m;
     }

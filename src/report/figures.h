@@ -27,7 +27,7 @@ struct ComponentSummary {
   int checks_passed = 0;
   int checks_failed = 0;
   // Pointers into the span that Summarise was given.
-  const Measurement* best = nullptr;  // usable, with the highest figure
+  const Measurement* best = nullptr;  // usable, with the surest high figure
   const Rate* figure = nullptr;       // of `best`
   std::optional<double> score;        // best share of the reference; absent: no reference
   const Measurement* score_case = nullptr;
@@ -37,9 +37,10 @@ struct ComponentSummary {
 };
 
 // The five components in order, measured or not, and `imported` when there is such a case.
-// A best figure is that of one device where there is one (network: of the whole group). An hbm
-// figure comes from working sets past four times the last cache, or, where no such was measured or
-// the cache is not known, from at least a quarter of the largest working set.
+// The best figure is the one with the highest lower end of its interval, so that noise never wins;
+// the best share likewise. A best figure is that of one device where there is one (network: of the
+// whole group). An hbm figure comes from working sets past four times the last cache, or, where no
+// such was measured or the cache is not known, from at least a quarter of the largest working set.
 std::vector<ComponentSummary> Summarise(const Json& header, std::span<const Measurement> all);
 
 // Bytes of the last data cache, where the header tells: on a CPU, whose device memory lies behind

@@ -48,8 +48,10 @@ Pointers OfComponent(std::span<const Measurement> all, Component component) {
   return of;
 }
 
-std::string HalfWidth(const Interval& interval) {
-  const double share = interval.relative_half_width();
+// Of the time where there is one, as that is what was measured until it was sure; a rate is an
+// amount over it, so the share is the same.
+std::string HalfWidth(const Measurement& m, const Rate& rate) {
+  const double share = (m.time_s ? *m.time_s : rate.value).relative_half_width();
   if (!std::isfinite(share)) return std::string(kNone);
   return share > 9.99 ? "±>999 %" : "±" + FormatShare(share);
 }
@@ -112,7 +114,7 @@ std::vector<Column> Columns(Component component, const Pointers& of,
       const auto it = std::ranges::find(m->rates, name, &Rate::name);
       const bool has = it != m->rates.end();
       values.cells.push_back(has ? FormatRate(it->value.value, it->unit) : std::string(kNone));
-      widths.cells.push_back(has ? HalfWidth(it->value) : std::string(kNone));
+      widths.cells.push_back(has ? HalfWidth(*m, *it) : std::string(kNone));
       of_reference.cells.push_back(has && it->of_reference ? FormatShare(*it->of_reference)
                                                            : std::string(kNone));
     }
@@ -173,37 +175,50 @@ std::string Render(const std::vector<Column>& columns, const Pointers& of, const
   return paint.Lines(table.ToString(), tones);
 }
 
-// Remarks by text, each with the cases that it holds for.
+// Remarks, each with the cases that it holds for; those for the same cases share a line.
 class Remarks {
  public:
   void Add(const std::string& text, const std::string& label) {
-    auto& labels = by_text_[text];
-    if (labels.empty()) order_.push_back(text);
-    labels.push_back(label);
+    const auto it = std::ranges::find(remarks_, text, &Remark::text);
+    if (it == remarks_.end()) {
+      remarks_.push_back({text, {label}});
+    } else if (it->labels.back() != label) {
+      it->labels.push_back(label);
+    }
   }
+
   std::string ToString(char mark, size_t cases, Tone tone, const Paint& paint, int width) const {
-    std::string out;
-    for (const std::string& text : order_) {
-      const std::vector<std::string>& labels = by_text_.at(text);
-      std::string whom;
-      if (labels.size() == cases && cases > 1) {
-        whom = "all cases";
+    std::vector<Remark> merged;
+    for (const Remark& remark : remarks_) {
+      const auto it = std::ranges::find(merged, remark.labels, &Remark::labels);
+      if (it == merged.end()) {
+        merged.push_back(remark);
       } else {
-        const size_t shown = labels.size() <= 3 ? labels.size() : 2;
-        whom = fmt::format(
-            "{}",
-            fmt::join(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
-        if (shown < labels.size()) whom += fmt::format("; and {} more", labels.size() - shown);
+        it->text += "; " + remark.text;
       }
-      out += paint.Tinted(Wrap(fmt::format("  {} {}: {}", mark, whom, paint.Text(text)), width, 4),
+    }
+    std::string out;
+    for (const Remark& remark : merged) {
+      out += paint.Tinted(Wrap(fmt::format("  {} {}: {}", mark, Whom(remark.labels, cases),
+                                           paint.Text(remark.text)),
+                               width, 4),
                           tone);
     }
     return out;
   }
 
  private:
-  std::vector<std::string> order_;
-  std::map<std::string, std::vector<std::string>> by_text_;
+  struct Remark {
+    std::string text;
+    std::vector<std::string> labels;
+  };
+  static std::string Whom(const std::vector<std::string>& labels, size_t cases) {
+    if (labels.size() == cases && cases > 1) return "all cases";
+    if (labels.size() <= 3) return fmt::format("{}", fmt::join(labels, "; "));
+    return fmt::format("{}; {}; and {} more", labels[0], labels[1], labels.size() - 2);
+  }
+
+  std::vector<Remark> remarks_;
 };
 
 std::string RemarkLines(const Pointers& of, const std::vector<std::string>& labels,
@@ -340,7 +355,7 @@ std::string SummaryTable(const Json& header, std::span<const Measurement> measur
     }
     const Rate& figure = *summary.figure;
     table.Row({name, FormatRate(figure.value.value, figure.unit),
-               paint.Text(HalfWidth(figure.value)), usable, ChecksText(summary),
+               paint.Text(HalfWidth(*summary.best, figure)), usable, ChecksText(summary),
                ScoreText(summary, baseline), paint.Text(BestLabel(summary, measurements))});
     const std::string expectation = Expectation(summary, baseline);
     if (expectations.empty() || expectations.back().first != expectation) {
@@ -367,8 +382,8 @@ std::string ComponentLine(const Json& header, Component component,
                 ? std::string("no usable figure")
                 : fmt::format("best {} {} {} ({}), {}", summary.figure->name,
                               FormatRate(summary.figure->value.value, summary.figure->unit),
-                              HalfWidth(summary.figure->value), BestLabel(summary, measurements),
-                              ScoreText(summary, baseline));
+                              HalfWidth(*summary.best, *summary.figure),
+                              BestLabel(summary, measurements), ScoreText(summary, baseline));
     return line + fmt::format("; {} of {} cases usable, checks: {}", summary.usable(),
                               summary.cases, ChecksText(summary));
   }

@@ -121,6 +121,23 @@ TEST(Tables, RemarksThatManyCasesShareAreSaidOnce) {
   EXPECT_THAT(four, HasSubstr("- all_reduce 4 B; all_reduce 8 B; and 2 more: shared memory"));
 }
 
+TEST(Tables, RemarksForTheSameCasesShareALine) {
+  std::vector<Measurement> run = {Message(4, "all"), Message(8, "all")};
+  run[1].labels = {"one", "two", "one"};
+  run[0].labels = {"two"};
+  EXPECT_THAT(ResultTable(Json::object(), run, {}),
+              HasSubstr("\n  - all cases: two\n  - all_reduce 8 B: one\n"));
+  run[0].labels = {"one", "two"};
+  EXPECT_THAT(ResultTable(Json::object(), run, {}), HasSubstr("\n  - all cases: one; two\n"));
+}
+
+TEST(Tables, TheWidthIsThatOfTheTime) {
+  std::vector<Measurement> run = {Message(4, "all")};
+  run[0].time_s = Interval{1, 0.5, 1.5};
+  run[0].rates[0].value = {4, 4 / 1.5, 8};
+  EXPECT_THAT(ResultTable(Json::object(), run, {}), HasSubstr("±50.0 %"));
+}
+
 TEST(Text, WrapBreaksAtBlanksOnly) {
   EXPECT_EQ(Wrap("  ! one two three", 11, 4), "  ! one two\n    three\n");
   EXPECT_EQ(Wrap("  ! one two three", 0, 4), "  ! one two three\n");
@@ -152,6 +169,21 @@ TEST(Summarise, UnusableCasesNeverWin) {
   EXPECT_FALSE(network.score);
   EXPECT_EQ(network.usable(), 3);
   EXPECT_EQ(network.cases, 9);
+}
+
+TEST(Summarise, NoiseNeverWins) {
+  std::vector<Measurement> run = SampleRun();
+  run.push_back(Message(8, "all"));
+  run.back().status = CaseStatus::kUnconverged;
+  run.back().rates[0].value = {9e9, 0.1e9, 50e9};
+  run.back().rates[0].of_reference = 3;
+  run[0].rates[0].of_reference = 0.9;
+  const ComponentSummary network = Of(Component::kNetwork, run);
+  EXPECT_EQ(network.best->id, "all_reduce/bytes=16777216,dtype=f32,group=all@all");
+  EXPECT_EQ(network.score, 0.9);
+  // An interval without a lower end is no figure.
+  run.back().rates[0].value.lo = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(Of(Component::kNetwork, run).score, 0.9);
 }
 
 TEST(Summarise, OneDeviceStandsForTheChipAllDevicesDoNot) {

@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
                "s.yaml:3:21: unknown key of a case of stream 'byte'; allowed: bench, each, shapes, "
                "devices, data, bytes, "),
         InCase("bad_dtype", "bench: matmul, dtype: [f32, bf61]",
-               "s.yaml:3:34: unknown dtype 'bf61'; allowed: "),
+               "s.yaml:3:34: parameter 'dtype' is 'bf61'; expected a dtype: f32, bf16, s8; did you "
+               "mean 'bf16'?"),
         InCase("bad_size", "bench: stream, bytes: 4 Mb",
                "s.yaml:3:28: parameter 'bytes' is '4 Mb'; expected a size in bytes such as 64KiB"),
         InCase("too_small", "bench: matmul, m: 0",

@@ -241,6 +241,13 @@ double MaxValue(DType dtype) {
   });
 }
 
+double MinNormal(DType dtype) {
+  if (!IsFloat(dtype)) return 1;
+  // A sign, a fraction, and exponents from 1 - bias on.
+  const int exponent_bits = Info(dtype).bits - 1 - Info(dtype).fraction_bits;
+  return std::ldexp(1.0, 2 - (1 << (exponent_bits - 1)));
+}
+
 int64_t DeviceBytes(DType dtype, int64_t elements) {
   const int bits = Info(dtype).bits;
   return bits >= 8 ? elements * (bits / 8) : (elements * bits + 7) / 8;

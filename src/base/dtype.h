@@ -42,6 +42,8 @@ Result<DType> ParseDType(std::string_view text);
 double Epsilon(DType dtype);
 // Largest finite value.
 double MaxValue(DType dtype);
+// Least positive float that is not subnormal; 1 for integers.
+double MinNormal(DType dtype);
 
 // Bytes that `elements` take on the device (s4: two to a byte, rounded up).
 int64_t DeviceBytes(DType dtype, int64_t elements);

@@ -27,8 +27,13 @@ struct Step {
 
 const Step kSteps[] = {
     {"add", "add", false, false, {}, {}},
-    // Factors near 1: after 64 steps within a few times e^(64 · 4 · scale).
-    {"multiply", "multiply", false, false, {}, {.scale = 0x1p-7, .mean = 1}},
+    // Factors near 1, so that 64 steps change x by e^2 at most, and x far from subnormals.
+    {"multiply",
+     "multiply",
+     false,
+     false,
+     {.scale = 0.25, .mean = 2},
+     {.scale = 0x1p-7, .mean = 1}},
     // Towards the solution of x = exp(y - x), which is y's own.
     {"exponential", "subtract", true, true, {.scale = 0.25}, {.scale = 0.25}},
     {"tanh", "add", false, true, {}, {}},

@@ -1,6 +1,7 @@
 #include "programs/program.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ridgeline::programs {
 namespace {
@@ -24,6 +25,7 @@ InputSource::InputSource(const TensorSpec& spec, int stream, int device, uint64_
                          std::string_view data_mode)
     : spec_(spec),
       kind_(KindFor(spec.fill, data_mode)),
+      least_(MinNormal(spec.shape.dtype)),
       random_(seed, StreamNumber(spec, stream, device)) {
   if (kind_ == FillKind::kPermutation) {
     permutation_.emplace(seed ^ StreamNumber(spec, stream, device), spec.shape.elements());
@@ -37,11 +39,16 @@ InputSource::Integers InputSource::Range() const {
   return {0, spec_.shape.dtype == DType::kPred ? 2 : limit + 1};
 }
 
+double InputSource::FromNormal(double normal) const {
+  const double value = spec_.fill.mean + spec_.fill.scale * normal;
+  return std::fabs(value) < least_ ? std::copysign(least_, value) : value;
+}
+
 double InputSource::Exact(int64_t index) const {
   switch (kind_) {
     case FillKind::kNormal:
     case FillKind::kIndex: {
-      if (IsNormal()) return spec_.fill.mean + spec_.fill.scale * random_.Normal(index);
+      if (IsNormal()) return FromNormal(random_.Normal(index));
       const Integers range = Range();
       return static_cast<double>(range.lowest + random_.Below(index, range.count));
     }
@@ -58,7 +65,7 @@ double InputSource::Exact(int64_t index) const {
 void InputSource::ReadExact(int64_t start, std::span<double> out) const {
   if (IsNormal()) {
     random_.Normals(start, out);
-    for (double& value : out) value = spec_.fill.mean + spec_.fill.scale * value;
+    for (double& value : out) value = FromNormal(value);
   } else if (kind_ == FillKind::kNormal || kind_ == FillKind::kIndex) {
     const auto [lowest, count] = Range();
     for (double& value : out) value = static_cast<double>(lowest + random_.Below(start++, count));

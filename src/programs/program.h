@@ -21,7 +21,8 @@ namespace ridgeline::programs {
 // How the host makes an array's values. Every element is a pure function of (seed, stream, device,
 // index), where stream is the array's position in Program::inputs.
 enum class FillKind {
-  kNormal,       // mean + scale * N(0, 1); integers: uniform in [-limit, limit]
+  kNormal,       // mean + scale * N(0, 1), no zeros or subnormals; integers: uniform in
+                 // [-limit, limit]
   kIndex,        // uniform in [0, limit)
   kPermutation,  // a permutation of [0, elements)
   kZeros,
@@ -60,6 +61,7 @@ class InputSource {
     int64_t lowest;
     int64_t count;
   };
+  double FromNormal(double normal) const;
   bool IsNormal() const { return kind_ == FillKind::kNormal && IsFloat(spec_.shape.dtype); }
   // Of uniform integers.
   Integers Range() const;
@@ -69,6 +71,7 @@ class InputSource {
 
   TensorSpec spec_;
   FillKind kind_;
+  double least_;  // magnitude of a normal value
   RandomStream random_;
   std::optional<Permutation> permutation_;
 };

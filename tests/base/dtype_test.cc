@@ -166,6 +166,12 @@ TEST(DType, SizesAndLimits) {
   EXPECT_EQ(MaxValue(DType::kBF16), std::ldexp(255, 120));
   EXPECT_EQ(MaxValue(DType::kS8), 127);
   EXPECT_EQ(MaxValue(DType::kS4), 7);
+  EXPECT_EQ(MinNormal(DType::kF8E4M3FN), 0x1p-6);
+  EXPECT_EQ(MinNormal(DType::kF8E5M2), 0x1p-14);
+  EXPECT_EQ(MinNormal(DType::kF16), 0x1p-14);
+  EXPECT_EQ(MinNormal(DType::kBF16), std::numeric_limits<float>::min());
+  EXPECT_EQ(MinNormal(DType::kF32), std::numeric_limits<float>::min());
+  EXPECT_EQ(MinNormal(DType::kF64), std::numeric_limits<double>::min());
 }
 
 TEST(DType, NamesAndTheirOtherSpellings) {

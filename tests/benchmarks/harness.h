@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -88,11 +90,14 @@ inline Outputs InitialOutputs(const programs::Program& program, int partitions) 
   return outputs;
 }
 
-// Another value than element `index` has: its negative, or one of the array's usual size.
+// Moves element `index` towards zero, or through it, by the size of the larger elements.
 inline void Spoil(HostTensor& tensor, int64_t index) {
+  const int64_t n = tensor.shape.elements();
+  double size = 0;
+  for (int64_t i = 0; i < n; i += n / 64 + 1) size = std::max(size, std::fabs(tensor.at(i)));
   const double value = tensor.at(index);
-  const double other = tensor.at(tensor.shape.elements() / 3);
-  tensor.set(index, value != 0 ? -value : other != 0 ? other : 1);
+  tensor.set(index, value > 0 ? value - size : value + size);
+  ASSERT_NE(tensor.at(index), value);
 }
 
 // The outputs pass; with one wrong element (first, middle, last; of every partition and output),

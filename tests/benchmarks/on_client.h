@@ -27,9 +27,13 @@ class OnClient {
     return {};
   }
 
-  Result<hlo::AuditResult> Audit() {
+  Result<hlo::Module> Optimized() {
     RL_ASSIGN(const device::ProgramText text, executable_->OptimizedProgram());
-    RL_ASSIGN(const hlo::Module module, hlo::ReadModule(text.bytes));
+    return hlo::ReadModule(text.bytes);
+  }
+
+  Result<hlo::AuditResult> Audit() {
+    RL_ASSIGN(const hlo::Module module, Optimized());
     return hlo::Audit(module, program_.expected);
   }
 

@@ -109,6 +109,7 @@ class Auditor {
     for (const Match& match : survey_.matches) {
       CheckOperands(match);
       CheckDevices(match);
+      CheckKind(match);
     }
     CheckTypes();
     CheckMemorySpaces();
@@ -249,6 +250,20 @@ class Auditor {
           fmt::format("{} runs in the groups asked for, members in another order: {}",
                       Describe(match), Describe(op.groups)));
     }
+  }
+
+  // A collective that was asked for as another one. Inside a fusion it is only a part: libtpu's
+  // fusion all-reduce-scatter holds an all-reduce and is none.
+  void CheckKind(const Match& match) {
+    const Instruction& op = *match.op.instruction;
+    const ExpectedOp& meant = expected_.ops[match.expected];
+    if (!IsCollective(op) || meant.count == 0 || match.unit.instruction->opcode == "fusion") {
+      return;
+    }
+    const std::string_view asked = BaseOpcode(meant.opcodes.front());
+    if (BaseOpcode(op.opcode) == asked) return;
+    Add(FindingLevel::kWarning,
+        fmt::format("{} is executed as {}: it may move more than counted", asked, Describe(match)));
   }
 
   // Matrix operations and collectives say what a program computes in; without any of them, every

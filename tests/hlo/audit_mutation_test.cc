@@ -462,6 +462,27 @@ TEST(AuditMutation, ClonedCollectiveCountsOnce) {
   EXPECT_THAT(Text(edit.Run(AllReduce({{0, 1, 2, 3}}))), HasSubstr("refused: unrolled x2"));
 }
 
+// A TPU runs a small reduce-scatter as an all-reduce; a large one as a fusion that holds one.
+TEST(AuditMutation, AnotherCollectiveThanAsked) {
+  Expectation expected = AllReduce({{0, 1, 2, 3}});
+  expected.ops = {{{"reduce-scatter", "all-reduce"}}};
+  const std::string warning = "warning: reduce-scatter is executed as all-reduce all-reduce.0";
+  Edit edit("cpu_all_reduce");
+  EXPECT_THAT(Text(edit.Run(expected)), HasSubstr(warning));
+
+  Instruction& op = edit.At(edit.body, "all-reduce.0");
+  Computation fused;
+  fused.id = kNew;
+  fused.instructions = {Make(1, "parameter", op.shape, {}), op};
+  fused.instructions[1].id = 2;
+  fused.instructions[1].operands = {1};
+  fused.root = 2;
+  op.opcode = "fusion";
+  op.called = {kNew};
+  edit.module.computations.push_back(fused);
+  EXPECT_THAT(Text(edit.Run(expected)), AllOf(HasSubstr("ok: "), Not(HasSubstr("executed as"))));
+}
+
 TEST(AuditMutation, EndlessFanOutIsGivenUp) {
   // 40 computations, each calling the next one twice: 2^40 instructions to run.
   Edit edit("cpu_gemm_f32");

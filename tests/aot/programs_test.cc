@@ -1,0 +1,87 @@
+// Runs aot_check over programs.yaml: what the benchmarks write is what libtpu's compiler takes, the
+// loop stays, and the audit knows the forms that a TPU gives the operations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "pjrt/discovery.h"
+
+namespace ridgeline {
+namespace {
+
+struct Answer {
+  int exit_code = -1;
+  std::string output;
+};
+
+Answer AotCheck(const std::string& arguments) {
+  Answer answer;
+  std::FILE* pipe = popen((std::string(AOT_CHECK) + " " + arguments).c_str(), "r");
+  if (pipe == nullptr) return answer;
+  char buffer[4096];
+  for (size_t n = 0; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+    answer.output.append(buffer, n);
+  const int status = pclose(pipe);
+  answer.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return answer;
+}
+
+class AotProgramsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (pjrt::FindPlugin("tpu", pjrt::SearchEnv::FromProcess())) return;
+    const char* required = std::getenv("RIDGELINE_REQUIRE_TPU_PLUGIN");
+    if (required != nullptr && std::string(required) == "1") {
+      FAIL() << "RIDGELINE_REQUIRE_TPU_PLUGIN is set, and there is no libtpu";
+    }
+    GTEST_SKIP() << "libtpu is not here";
+  }
+};
+
+TEST_F(AotProgramsTest, EveryBenchmarkCompilesAndKeepsItsLoop) {
+  const Answer answer = AotCheck("--topology v5e:2x2 --json --suite " RIDGELINE_SOURCE_DIR
+                                 "/tests/aot/programs.yaml");
+  EXPECT_EQ(answer.exit_code, 0) << answer.output;
+  const Result<Json> report = ParseJson(answer.output);
+  ASSERT_TRUE(report) << report.error().ToString();
+  int compiled = 0;
+  for (const Json& program : report->at("programs")) {
+    SCOPED_TRACE(DumpPretty(program));
+    const std::string id = StringOr(program, "id");
+    if (id.starts_with("host_to_device/")) {
+      EXPECT_EQ(StringOr(program, "outcome"), "no program");
+      continue;
+    }
+    if (id.starts_with("send_recv/")) {
+      EXPECT_EQ(StringOr(program, "outcome"), "unsupported");
+      continue;
+    }
+    EXPECT_EQ(StringOr(program, "outcome"), "compiled");
+    EXPECT_TRUE(BoolOr(program, "loop_kept"));
+    ++compiled;
+  }
+  EXPECT_EQ(compiled, 28);
+  EXPECT_EQ(IntegerOr(*report, "compiled"), compiled);
+}
+
+TEST_F(AotProgramsTest, ATopologyThatDoesNotExistIsAUsageError) {
+  EXPECT_EQ(AotCheck("--topology v99:2x2").exit_code, 2);
+}
+
+// Nothing compiles in so little time: the compiler's process is stopped, and that is told.
+TEST_F(AotProgramsTest, AProgramThatTakesTooLongFails) {
+  const Answer answer =
+      AotCheck("--suite " RIDGELINE_SOURCE_DIR
+               "/tests/aot/programs.yaml --filter attention --time-limit 0.05 --json");
+  EXPECT_EQ(answer.exit_code, 1) << answer.output;
+  EXPECT_THAT(answer.output, ::testing::HasSubstr("no answer within 0.05 s"));
+}
+
+}  // namespace
+}  // namespace ridgeline

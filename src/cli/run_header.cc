@@ -83,7 +83,8 @@ std::string ResumeConflict(const Json& header, const RunPlan& plan, const RunOpt
     return fmt::format("it was begun on host '{}'",
                        Printable(StringOr(ObjectOr(header, "host"), "name")));
   }
-  const Json* order = Member(ObjectOr(header, "mesh"), "order");
+  const Json mesh = ObjectOr(header, "mesh");
+  const Json* order = Member(mesh, "order");
   if (order && order->size() != static_cast<size_t>(plan.mesh.size())) {
     return fmt::format("it was begun with {} devices, now there are {}", order->size(),
                        plan.mesh.size());

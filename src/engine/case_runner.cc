@@ -471,7 +471,7 @@ void CaseRunner::Judge(const Slope& fit, Sampler::State state) {
     doubts.push_back("time does not grow with the count: below the noise");
   }
   if (fit.r2 < kGoodR2) {
-    doubts.push_back(fmt::format("R2 of time against count is {:.3f}, under {}", fit.r2, kGoodR2));
+    doubts.push_back(fmt::format("R2 of time against count is {:.4f}, under {}", fit.r2, kGoodR2));
   }
   if (IsDrifting(fit.block_slopes)) {
     doubts.push_back(fmt::format("drift: the last third took {:+.1f} % against the first",

@@ -71,6 +71,7 @@ class WorkerProcess {
     const pid_t pid = fork();
     if (pid < 0) return Fail(Code::kInternal, std::strerror(errno), "fork");
     if (pid == 0) {
+      setpgid(0, 0);  // a group of its own: what the plugin starts dies with it
       // Above the numbers that dup2 writes to, so that none of them is closed on the way.
       const int from_parent = fcntl(in.read.get(), F_DUPFD, 10);
       const int to_parent = fcntl(events.write.get(), F_DUPFD, 10);
@@ -90,6 +91,8 @@ class WorkerProcess {
     worker.in_ = std::move(in.write);
     worker.pending_job_ = job_line;
     fcntl(worker.in_.get(), F_SETFL, O_NONBLOCK);
+    // A process that the plugin left behind may hold the other end open for ever.
+    fcntl(worker.errors_.get(), F_SETFL, O_NONBLOCK);
     return worker;
   }
 
@@ -137,6 +140,7 @@ class WorkerProcess {
   }
 
   void Kill() {
+    kill(-pid_, SIGKILL);
     kill(pid_, SIGKILL);
     Reap();
   }

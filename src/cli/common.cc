@@ -104,6 +104,7 @@ Result<Json> DescribeDevices(const pjrt::PluginInfo& plugin, int devices) {
                                                                  .cases = {}},
                                                                 options, callbacks);
   if (!run) return tl::unexpected(ExplainStart(run.error(), plugin, {}));
+  ready["schema"] = "ridgeline.devices/1";
   ready.erase("event");
   ready["plugin"] = ToJson(plugin);
   ready["plugin"].update(ready["platform"]);

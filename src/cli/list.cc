@@ -60,7 +60,10 @@ Json Everything() {
   for (const pjrt::PluginInfo& plugin : pjrt::ListPlugins(pjrt::SearchEnv::FromProcess())) {
     plugins.push_back(ToJson(plugin));
   }
-  return {{"benchmarks", Benchmarks()}, {"suites", suites}, {"plugins", plugins}};
+  return {{"schema", "ridgeline.list/1"},
+          {"benchmarks", Benchmarks()},
+          {"suites", suites},
+          {"plugins", plugins}};
 }
 
 std::string BenchmarkText(const Json& list) {

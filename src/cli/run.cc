@@ -237,7 +237,8 @@ void Add_run(CLI::App& app, int& exit_code) {
                       "suite: a name of `ridgeline list suites` or a YAML file (default quick)");
   command->add_option("--plugin", options->plugin, "cpu, tpu, cuda … or the path of a PJRT plugin");
   command->add_option("--only", options->only, "components: network, compute, hbm, host, attention")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--filter", options->filter,
                       "cases whose id holds this text, or matches * and ?");
   command

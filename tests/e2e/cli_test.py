@@ -137,7 +137,9 @@ class Cli(unittest.TestCase):
         devices = json.loads(run("devices", "--devices", "3", "--json").stdout)
         self.assertEqual(len(devices["devices"]), 3)
         self.assertEqual(devices["plugin"]["platform"], "cpu")
+        self.assertEqual(devices["schema"], "ridgeline.devices/1")
         listed = json.loads(run("list", "--json").stdout)
+        self.assertEqual(listed["schema"], "ridgeline.list/1")
         self.assertIn("gemm", [b["name"] for b in listed["benchmarks"]])
         self.assertIn("quick", [s["name"] for s in listed["suites"]])
         for suite in listed["suites"]:
@@ -152,6 +154,9 @@ class Cli(unittest.TestCase):
         result = run("run", self.suite, "--dry-run", "--json", cwd=self.folder.name)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(json.loads(result.stdout)["cases"]), CASES)
+        # --only takes one word, so that the suite may follow it.
+        only = run("run", "--only", "network", self.suite, "--dry-run", "--json", cwd=self.folder.name)
+        self.assertEqual(len(json.loads(only.stdout)["cases"]), 2)
         self.assertEqual(os.listdir(self.folder.name), ["small.yaml"])
 
     # -- a whole run -------------------------------------------------------------------------------

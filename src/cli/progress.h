@@ -26,9 +26,10 @@ class Progress {
   void Draw();
   // Prints a line of its own above the bar.
   void Say(std::string_view line);
+  // Takes the bar away, before other output.
+  void Clear();
 
  private:
-  void Clear();
 
   size_t total_;
   bool enabled_;

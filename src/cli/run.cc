@@ -159,6 +159,7 @@ class Runner {
   }
 
   Result<int> Conclude(const engine::SuperviseResult& result) {
+    progress_.Clear();
     if (writer_) RL_CHECK_OK(writer_->Close());
     report::Derive(measurements_, baseline_ ? &*baseline_ : nullptr);
     const double seconds =

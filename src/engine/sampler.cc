@@ -88,11 +88,14 @@ double Drift(const std::vector<double>& block_slopes) {
 }
 
 bool IsDrifting(const std::vector<double>& block_slopes) {
-  if (block_slopes.size() < 6 || std::fabs(Drift(block_slopes)) <= 0.05) return false;
+  if (block_slopes.size() < 6) return false;
   const std::vector<double> first = FirstThird(block_slopes);
   const std::vector<double> last = LastThird(block_slopes);
-  return std::ranges::max(first) < std::ranges::min(last) ||
-         std::ranges::max(last) < std::ranges::min(first);
+  const bool apart = std::ranges::max(first) < std::ranges::min(last) ||
+                     std::ranges::max(last) < std::ranges::min(first);
+  const double noise = std::hypot(StandardDeviation(first), StandardDeviation(last));
+  const double change = std::fabs(Drift(block_slopes));
+  return apart && change > 0.05 && change * std::fabs(Median(first)) > 3 * noise;
 }
 
 }  // namespace ridgeline::engine

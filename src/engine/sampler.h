@@ -53,8 +53,8 @@ class Sampler {
 
 // Relative change between the first and the last third of the blocks, by their medians.
 double Drift(const std::vector<double>& block_slopes);
-// Whether the blocks really moved: the thirds do not overlap and differ by more than 5 %. Needs 6
-// blocks.
+// Whether the blocks really moved: the thirds do not overlap, and they differ by more than 5 % and
+// by more than three times the noise inside them. Needs 6 blocks.
 bool IsDrifting(const std::vector<double>& block_slopes);
 
 }  // namespace ridgeline::engine

@@ -129,6 +129,8 @@ TEST(DriftTest, AStepBetweenTheThirdsIsDrift) {
 
 TEST(DriftTest, NoiseIsNot) {
   EXPECT_FALSE(IsDrifting({1.00, 1.10, 0.95, 1.05, 1.02, 0.97, 1.08, 0.99}));
+  // Two noisy blocks at either end that happen not to overlap.
+  EXPECT_FALSE(IsDrifting({1.00, 1.08, 1.02, 1.11, 0.97, 1.05, 1.10, 1.18}));
   EXPECT_FALSE(IsDrifting({1.00, 1.35}));
   EXPECT_FALSE(IsDrifting({}));
 }

@@ -1,7 +1,10 @@
-// A chain of elementwise operations on each element: the rate of the vector units, as every
-// element is read once and used `repeats` times.
+// Chains of elementwise operations on each element: the rate of the vector units, as every element
+// is read once and used many times. A chain alone would show how long one operation takes before
+// the next may start; eight side by side keep the units busy.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "benchmarks/loop_program.h"
@@ -14,7 +17,11 @@ using programs::Fill;
 using programs::Program;
 using programs::Value;
 
-// One step of the chain is x = combine(x, y), then x = f(x) where f is named. The values stay in
+constexpr int kChains = 8;
+// Where chain c starts: x + (c + 1) / 16, exact in every type.
+double Offset(int chain) { return (chain + 1) * 0.0625; }
+
+// One step of a chain is x = combine(x, y), then x = f(x) where f is named. The values stay in
 // range and differ between elements however long the chain is.
 struct Step {
   std::string_view name;
@@ -27,7 +34,7 @@ struct Step {
 
 const Step kSteps[] = {
     {"add", "add", false, false, {}, {}},
-    // Factors near 1, so that 64 steps change x by e^2 at most, and x far from subnormals.
+    // Factors near 1, so that 64 steps would change x by e^2 at most, and x far from subnormals.
     {"multiply",
      "multiply",
      false,
@@ -49,6 +56,27 @@ Value WriteStep(Body& body, const Step& step, const Value& x, const Value& y) {
   const Value sum =
       step.y_first ? body.Binary(step.combine, y, x) : body.Binary(step.combine, x, y);
   return step.transcendental ? body.Unary(step.name, sum) : sum;
+}
+
+// The sum of all chains, in pairs.
+template <typename Value, typename F>
+Value SumInPairs(std::array<Value, kChains> values, const F& add) {
+  for (size_t half = kChains / 2; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) values[i] = add(values[i], values[i + half]);
+  }
+  return values[0];
+}
+
+Value WriteChains(Body& body, const Step& step, int64_t repeats, const Value& x, const Value& y) {
+  std::array<Value, kChains> chains;
+  for (int c = 0; c < kChains; ++c) {
+    chains[static_cast<size_t>(c)] = body.Binary("add", x, body.Splat(Offset(c), x.shape));
+  }
+  for (int64_t r = 0; r < repeats; ++r) {
+    for (Value& chain : chains) chain = WriteStep(body, step, chain, y);
+  }
+  return SumInPairs(chains,
+                    [&](const Value& a, const Value& b) { return body.Binary("add", a, b); });
 }
 
 // A value and how far the device's may be from it.
@@ -74,13 +102,19 @@ Bounded Round(double value, double error, double share) {
 }
 
 template <typename F>
-void Chain(const programs::Chunk& chunk, int64_t repeats, const F& step) {
+void Chain(const programs::Chunk& chunk, int64_t repeats, double half, const F& step) {
   for (size_t i = 0; i < chunk.expected.size(); ++i) {
-    Bounded x{chunk.inputs[0][i], 0};
-    const double y = chunk.inputs[1][i];
-    for (int64_t r = 0; r < repeats; ++r) x = step(x, y);
-    chunk.expected[i] = x.value;
-    chunk.bound[i] = x.error;
+    std::array<Bounded, kChains> chains;
+    for (int c = 0; c < kChains; ++c) {
+      Bounded x = Round(chunk.inputs[0][i] + Offset(c), 0, half);
+      for (int64_t r = 0; r < repeats; ++r) x = step(x, chunk.inputs[1][i]);
+      chains[static_cast<size_t>(c)] = x;
+    }
+    const Bounded sum = SumInPairs(chains, [half](const Bounded& a, const Bounded& b) {
+      return Round(a.value + b.value, a.error + b.error, half);
+    });
+    chunk.expected[i] = sum.value;
+    chunk.bound[i] = sum.error;
   }
 }
 
@@ -89,23 +123,23 @@ void Evaluate(const programs::Chunk& chunk, std::string_view op, int64_t repeats
   const double half = roundings.arithmetic;
   const double wide = roundings.transcendental;
   if (op == "add") {
-    return Chain(chunk, repeats,
+    return Chain(chunk, repeats, half,
                  [=](Bounded x, double y) { return Round(x.value + y, x.error, half); });
   }
   if (op == "multiply") {
-    return Chain(chunk, repeats, [=](Bounded x, double y) {
+    return Chain(chunk, repeats, half, [=](Bounded x, double y) {
       return Round(x.value * y, x.error * std::fabs(y), half);
     });
   }
   if (op == "exponential") {
-    return Chain(chunk, repeats, [=](Bounded x, double y) {
+    return Chain(chunk, repeats, half, [=](Bounded x, double y) {
       const Bounded in = Round(y - x.value, x.error, half);
       const double value = std::exp(in.value);
       return Round(value, value * std::expm1(in.error), wide);
     });
   }
   if (op == "tanh") {
-    return Chain(chunk, repeats, [=](Bounded x, double y) {
+    return Chain(chunk, repeats, half, [=](Bounded x, double y) {
       const Bounded in = Round(x.value + y, x.error, half);
       const double value = std::tanh(in.value);
       // The slope is at most 1, and its own change at most 0.77 a unit.
@@ -113,7 +147,7 @@ void Evaluate(const programs::Chunk& chunk, std::string_view op, int64_t repeats
       return Round(value, slope * in.error, wide);
     });
   }
-  Chain(chunk, repeats, [=](Bounded x, double y) {
+  Chain(chunk, repeats, half, [=](Bounded x, double y) {
     const Bounded in = Round(x.value + y, x.error, half);
     const double value = 1 / std::sqrt(in.value);
     return Round(value, 1 / std::sqrt(in.value - in.error) - value, wide);
@@ -121,7 +155,7 @@ void Evaluate(const programs::Chunk& chunk, std::string_view op, int64_t repeats
 }
 
 Result<Program> Build(const Params& params, const Target& target) {
-  constexpr int64_t kMaxRepeats = 1024;  // each is a line of the program
+  constexpr int64_t kMaxRepeats = 256;  // each is eight lines of the program
   const Step& step = StepOf(params);
   const int64_t repeats = params.Integer("repeats");
   if (repeats > kMaxRepeats) {
@@ -133,27 +167,35 @@ Result<Program> Build(const Params& params, const Target& target) {
   Program program =
       LoopProgram(target, array.dtype, {{"x", array, step.x}, {"y", array, step.y}}, array,
                   [&](Body& body, const std::vector<Value>& in, const std::vector<Value>&) {
-                    Value x = in[0];
-                    for (int64_t r = 0; r < repeats; ++r) x = WriteStep(body, step, x, in[1]);
-                    return std::vector{x};
+                    return std::vector{WriteChains(body, step, repeats, in[0], in[1])};
                   });
-  const double operations = static_cast<double>(elements) * static_cast<double>(repeats);
-  program.work.vector_flops[array.dtype] = operations;
-  program.rates.push_back({"flops", "FLOP/s", operations * program.partitions});
-  program.labels.push_back(fmt::format("chain of {} {} an element", repeats, step.name));
-  program.expected.ops = {{{std::string(step.combine)}, repeats}};
+  // Starts and sums of the chains are additions too.
+  const int64_t steps = kChains * repeats;
+  const int64_t additions = 2 * kChains - 1;
+  const auto count = static_cast<double>(elements);
+  const double flops = count * static_cast<double>(steps + additions);
+  program.work.vector_flops[array.dtype] = flops;
+  program.rates.push_back({"flops", "FLOP/s", flops * program.partitions});
+  program.labels.push_back(
+      fmt::format("{} chains of {} {} for each element", kChains, repeats, step.name));
+  if (step.combine == "add") {
+    program.expected.ops = {{{"add"}, steps + additions}};
+  } else {
+    program.expected.ops = {{{std::string(step.combine)}, steps}, {{"add"}, additions}};
+  }
   if (step.transcendental) {
+    const double operations = count * static_cast<double>(steps);
     program.work.transcendentals = operations;
     program.rates.push_back({"op_rate", "op/s", operations * program.partitions});
-    program.labels.push_back(fmt::format("flops: the {} before each {}", step.combine, step.name));
-    program.expected.ops.push_back({{std::string(step.name)}, repeats});
+    program.labels.push_back(fmt::format("flops: one {} before each {}", step.combine, step.name));
+    program.expected.ops.push_back({{std::string(step.name)}, steps});
   }
   CountBytes(program, 3 * static_cast<double>(array.device_bytes()),
              "3 arrays: x, y read, result written");
   program.check = [op = std::string(step.name), repeats,
                    dtype = array.dtype](const programs::CheckInput& input) {
     return programs::CheckElementwise(
-        input, 2, fmt::format("chain of {} {} in f64", repeats, op),
+        input, 2, fmt::format("{} chains of {} {} in f64", kChains, repeats, op),
         [&](const programs::Chunk& chunk) { Evaluate(chunk, op, repeats, dtype); });
   };
   return program;
@@ -166,15 +208,15 @@ Benchmark vector_benchmark() {
   for (const Step& step : kSteps) ops.emplace_back(step.name);
   return {.name = "vector",
           .component = Component::kCompute,
-          .summary = "elementwise arithmetic and transcendental functions, in a chain",
+          .summary = "elementwise arithmetic and transcendental functions, in chains",
           .params = {{.name = "op",
                       .type = ParamType::kText,
                       .fallback = std::string("multiply"),
                       .help = "the operation of one step",
                       .allowed = std::move(ops)},
                      {.name = "repeats",
-                      .fallback = int64_t{64},
-                      .help = "steps of the chain, for each element"},
+                      .fallback = int64_t{8},
+                      .help = "steps of each of the eight chains of an element"},
                      {.name = "bytes",
                       .type = ParamType::kBytes,
                       .fallback = int64_t{1} << 20,

@@ -34,7 +34,7 @@ void ReadRuns(const InputSource& source, std::span<const int64_t> indices, std::
 SumError ErrorOfSum(double accumulate, double result, double product, int64_t terms) {
   const auto k = static_cast<double>(terms);
   return {kErrorFactor * (result + product) * std::sqrt(k),
-          accumulate * std::max(kErrorFactor * std::sqrt(k), 2 * k)};
+          accumulate * std::max(kErrorFactor * std::sqrt(k), 4 * k)};
 }
 
 double DotBound(DType accumulate, DType result, int64_t terms, double rms_a, double rms_b) {

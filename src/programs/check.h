@@ -22,7 +22,7 @@ struct SumError {
   // Roundings that do not depend on each other: of the result, of the operands.
   double independent = 0;
   // Of the running sum. In the order k = 0, 1, 2 … (what matrix units do) its standard deviation is
-  // about 0.14 * eps * K for normal data, as the partial sums grow with sqrt(k).
+  // about 0.14 * eps * K for normal data, as the partial sums grow with sqrt(k); it has wide tails.
   double accumulated = 0;
   double total() const { return independent + accumulated; }
 };

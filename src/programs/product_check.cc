@@ -34,7 +34,7 @@ double AccumulateEpsilon(DType operand) {
 
 // Error of a block of `width` columns over that of one element; its columns err independently.
 // Independent roundings have 40 times their standard deviation to spare in SumError, the running
-// sum 14: the first may be cut to a quarter for wide blocks.
+// sum 28: the first may be cut to a quarter for wide blocks.
 double BlockError(const SumError& error, int64_t width) {
   const auto w = static_cast<double>(width);
   return kRmsWeight *

@@ -95,6 +95,17 @@ const std::vector<int64_t>& MembersWith(const std::vector<std::vector<int64_t>>&
   });
 }
 
+Shape MessageShape(const Message& message, int64_t parts) {
+  constexpr int64_t kLanes = 128;
+  if (message.elements % (parts * kLanes) != 0) return {message.dtype, {message.elements}};
+  return {message.dtype, {message.elements / kLanes, kLanes}};
+}
+
+Shape PartOf(Shape whole, int64_t parts) {
+  whole.dims[0] /= parts;
+  return whole;
+}
+
 int64_t RankIn(const std::vector<int64_t>& members, int64_t partition) {
   return std::ranges::find(members, partition) - members.begin();
 }

@@ -32,6 +32,11 @@ ParamSpec DirectionParam();
 // Rounds up to a multiple of `divisor` elements. kOutOfRange when the parameter asks for fewer
 // bytes than that: the engine marks the case as skipped, with the minimum named.
 Result<Message> ResolveMessage(const Params& params, int64_t divisor);
+// The array of a message of `parts` parts: in rows of 128 when the parts are whole rows, else flat.
+// A TPU keeps arrays in tiles of such rows; a flat one is taken apart around the collective, and a
+// flat reduce-scatter becomes an all-reduce and a slice.
+Shape MessageShape(const Message& message, int64_t parts);
+Shape PartOf(Shape whole, int64_t parts);
 // Groups of the parameter `group`. kFailedPrecondition when they have one member.
 Result<std::vector<std::vector<int64_t>>> ResolveGroups(const Params& params, const Target& target);
 

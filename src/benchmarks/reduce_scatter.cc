@@ -8,21 +8,12 @@ using programs::Body;
 using programs::Program;
 using programs::Value;
 
-// Rows of 128 where the parts are made of them: of a flat array libtpu's compiler makes an
-// all-reduce and a slice, which moves twice the bytes.
-Shape RowsOf(DType dtype, int64_t elements, int64_t ranks) {
-  constexpr int64_t kLanes = 128;
-  if (elements % (ranks * kLanes) != 0) return {dtype, {elements}};
-  return {dtype, {elements / kLanes, kLanes}};
-}
-
 Result<Program> Build(const Params& params, const Target& target) {
   RL_ASSIGN(const auto groups, ResolveGroups(params, target));
   const auto ranks = static_cast<int64_t>(groups.front().size());
   RL_ASSIGN(const Message message, ResolveMessage(params, ranks));
-  const Shape whole = RowsOf(message.dtype, message.elements, ranks);
-  Shape part = whole;
-  part.dims[0] /= ranks;
+  const Shape whole = MessageShape(message, ranks);
+  const Shape part = PartOf(whole, ranks);
   Program program =
       NetworkProgram(target, message, {{"x", whole, SummableFill(message.dtype, ranks)}},
                      {{"part", part, {programs::FillKind::kZeros}}});

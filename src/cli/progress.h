@@ -30,7 +30,6 @@ class Progress {
   void Clear();
 
  private:
-
   size_t total_;
   bool enabled_;
   size_t done_ = 0;

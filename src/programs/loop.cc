@@ -118,11 +118,11 @@ Program NullLoop(int partitions) {
   program.carried = {{"round", kCounter, {FillKind::kZeros}}};
   program.outputs = {kCounter};
   // The result has to depend on the number of rounds, or the whole loop is deleted.
-  program.stablehlo = WriteLoop(
-      partitions, {}, program.carried,
-      [](Body& body, const std::vector<Value>&, const std::vector<Value>& carried) {
-        return std::vector{body.Binary("add", carried[0], body.Splat(1, kCounter))};
-      });
+  program.stablehlo =
+      WriteLoop(partitions, {}, program.carried,
+                [](Body& body, const std::vector<Value>&, const std::vector<Value>& carried) {
+                  return std::vector{body.Binary("add", carried[0], body.Splat(1, kCounter))};
+                });
   program.expected.dtype_matters = false;
   return program;
 }

@@ -85,6 +85,12 @@ Json ToJson(const pjrt::PluginInfo& plugin) {
           {"licence", plugin.licence}};
 }
 
+Result<pjrt::PluginInfo> ChoosePlugin(std::string_view requested) {
+  Result<pjrt::PluginInfo> plugin = pjrt::FindPlugin(requested, pjrt::SearchEnv::FromProcess());
+  if (!plugin) plugin.error().code = Code::kUnavailable;
+  return plugin;
+}
+
 Result<Json> DescribeDevices(const pjrt::PluginInfo& plugin, int devices) {
   Json ready;
   const engine::SuperviseCallbacks callbacks{.ready = [&ready](const Json& event) -> Status {

@@ -29,6 +29,9 @@ std::vector<std::string> SelfCommand(std::string_view subcommand);
 
 Result<std::string> ReadTextFile(const std::string& path);  // "-" is stdin
 
+// FindPlugin over this process' environment; what is not found is an unusable plugin (exit code 3).
+Result<pjrt::PluginInfo> ChoosePlugin(std::string_view requested);
+
 // Plugin library and devices by starting a worker that only describes: the `ready` event of
 // engine/protocol.h, with the plugin's provenance under "plugin".
 Result<Json> DescribeDevices(const pjrt::PluginInfo& plugin, int devices);

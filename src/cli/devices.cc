@@ -40,8 +40,7 @@ std::string DevicesTable(const Json& description) {
 }
 
 int Run(const Options& options) {
-  const Result<pjrt::PluginInfo> plugin =
-      pjrt::FindPlugin(options.plugin, pjrt::SearchEnv::FromProcess());
+  const Result<pjrt::PluginInfo> plugin = ChoosePlugin(options.plugin);
   if (!plugin) return Report(plugin.error());
   const int devices =
       options.devices == 0 && plugin->name == "cpu" ? kDefaultCpuDevices : options.devices;

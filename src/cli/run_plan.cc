@@ -91,7 +91,7 @@ Result<RunPlan> MakePlan(const RunOptions& options) {
     RL_ASSIGN(plan.axes, ParseAxes(options.mesh));
   }
   RL_ASSIGN(const suite::Suite suite, LoadSuite(options, plan));
-  RL_ASSIGN(plan.plugin, pjrt::FindPlugin(options.plugin, pjrt::SearchEnv::FromProcess()));
+  RL_ASSIGN(plan.plugin, ChoosePlugin(options.plugin));
   plan.devices = options.devices;
   if (plan.devices == 0 && plan.plugin.name == "cpu") {
     plan.devices = kDefaultCpuDevices;

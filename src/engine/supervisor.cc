@@ -281,7 +281,10 @@ class Supervisor {
       RL_ASSIGN(Measurement measurement, MeasurementFromJson(ObjectOr(event, "measurement")));
       RL_CHECK_OK(Finish(std::move(measurement)));
     } else if (kind == "failed") {
-      return tl::unexpected(ErrorFromEvent(event));
+      Error error = ErrorFromEvent(event);
+      // Whatever kept the plugin from opening, it cannot be used here.
+      if (!announced_) error.code = Code::kUnavailable;
+      return tl::unexpected(std::move(error));
     } else if (kind == "end") {
       return true;
     }

@@ -139,13 +139,16 @@ TEST_F(SupervisorTest, AWorkerThatDiesAtOnceTwiceEndsTheRun) {
   EXPECT_TRUE(records_.empty());
 }
 
+// Whatever kept the plugin from opening: it is unusable here, in its own words.
 TEST_F(SupervisorTest, FailureToStartKeepsThePluginsWords) {
-  const auto result = Execute(
-      {Numbered(1)},
-      Say(R"({"event":"failed","code":14,"message":"no device","where":"PJRT_Client_Create"})"),
-      "");
+  SuperviseOptions options;
+  options.worker_command = {
+      "/bin/bash", "-c",
+      Say(R"({"event":"failed","code":3,"message":"no device","where":"PJRT_Client_Create"})")};
+  const auto result = Supervise({}, options, {.ready = {}, .phase = {}, .done = {}, .tick = {}});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kUnavailable);
+  EXPECT_EQ(result.error().message, "no device");
   EXPECT_EQ(result.error().where, "PJRT_Client_Create");
 }
 

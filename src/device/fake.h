@@ -49,7 +49,7 @@ struct FakeOptions {
   std::function<TensorGrid(const std::string& program, const TensorRefGrid& arguments)> compute;
   // Called with every run's outputs, to spoil them. `run` counts from 1.
   std::function<void(int run, TensorGrid& outputs)> corrupt;
-  // The answer of OptimizedProgram. Empty: unimplemented.
+  // The answer of OptimizedProgram. Empty: the error kUnimplemented.
   std::function<Result<ProgramText>(const CompileRequest& request)> optimized;
   std::vector<FakeFailure> failures;
 };

@@ -150,8 +150,8 @@ int64_t ArraysThatFit(int64_t asked) {
 std::string Caches() {
   const std::vector<int64_t> caches = engine::DataCacheBytes();
   if (caches.empty()) return "unknown";
-  std::vector<std::string> names;
-  for (const int64_t bytes : caches) names.push_back(FormatBytes(bytes));
+  std::vector<std::string> names(caches.size());
+  std::ranges::transform(caches, names.begin(), FormatBytes);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

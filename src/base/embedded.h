@@ -3,6 +3,9 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "base/error.h"
 
 namespace ridgeline {
 
@@ -12,5 +15,11 @@ struct EmbeddedFile {
 };
 
 std::span<const EmbeddedFile> EmbeddedFiles();
+
+// Names of the YAML files in a folder of data/, without the extension.
+std::vector<std::string_view> EmbeddedNames(std::string_view folder);
+// The text of one. `what` is for the error: "suite".
+Result<std::string_view> FindEmbedded(std::string_view what, std::string_view folder,
+                                      std::string_view name);
 
 }  // namespace ridgeline

@@ -49,6 +49,16 @@ bool BoolOr(const Json& object, std::string_view key, bool fallback) {
   return member && member->is_boolean() ? member->get<bool>() : fallback;
 }
 
+std::vector<std::string> TextsOf(const Json& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json* array = Member(object, key);
+  if (array == nullptr || !array->is_array()) return texts;
+  for (const Json& one : *array) {
+    if (one.is_string()) texts.push_back(one.get<std::string>());
+  }
+  return texts;
+}
+
 int64_t IntegerOr(const Json& object, std::string_view key, int64_t fallback) {
   const Json* member = Member(object, key);
   return member && member->is_number_integer() ? member->get<int64_t>() : fallback;

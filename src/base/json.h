@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -36,6 +37,8 @@ bool BoolOr(const Json& object, std::string_view key, bool fallback = false);
 const Json* Member(const Json& object, std::string_view key);
 // The member when it is an object, else an empty object.
 Json ObjectOr(const Json& object, std::string_view key);
+// The texts of an array; what is none is left out.
+std::vector<std::string> TextsOf(const Json& object, std::string_view key);
 int64_t IntegerOr(const Json& object, std::string_view key, int64_t fallback = 0);
 
 }  // namespace ridgeline

@@ -59,6 +59,16 @@ double TheilSen(std::span<const Sample> samples, std::vector<double>& pair_slope
   return Median(pair_slopes);
 }
 
+// In the order of the groups' numbers.
+std::vector<double> GroupMeans(std::span<const double> values, std::span<const int> groups) {
+  std::map<int, std::vector<double>> members;
+  for (size_t i = 0; i < values.size(); ++i) members[groups[i]].push_back(values[i]);
+  std::vector<double> means;
+  means.reserve(members.size());
+  for (const auto& [group, of_group] : members) means.push_back(Mean(of_group));
+  return means;
+}
+
 double MedianIntercept(std::span<const Sample> samples, double slope) {
   std::vector<double> rest;
   rest.reserve(samples.size());
@@ -128,6 +138,15 @@ Interval MeanInterval(double centre, std::span<const double> values) {
   return {centre, centre - half, centre + half};
 }
 
+Interval GroupedInterval(double centre, std::span<const double> values,
+                         std::span<const int> groups) {
+  const Interval pooled = MeanInterval(centre, values);
+  const std::vector<double> means = GroupMeans(values, groups);
+  if (means.size() < 2) return pooled;
+  const Interval between = MeanInterval(centre, means);
+  return between.hi - between.lo > pooled.hi - pooled.lo ? between : pooled;
+}
+
 double LineR2(std::span<const double> x, std::span<const double> y) {
   const double mean_x = Mean(x);
   const double mean_y = Mean(y);
@@ -164,15 +183,18 @@ std::optional<Slope> FitSlope(std::span<const Sample> samples) {
 
   std::vector<double> scratch;
   std::vector<double> intercepts;
+  std::vector<int> passes;  // of each block
   for (const auto& [block, members] : by_block) {
     const double slope = TheilSen(members, scratch);
     if (scratch.empty()) continue;
     fit.block_slopes.push_back(slope);
     intercepts.push_back(MedianIntercept(members, slope));
+    passes.push_back(members.front().pass);
   }
   const double slope = TheilSen(samples, scratch);
-  fit.per_count = MeanInterval(slope, fit.block_slopes);
-  fit.intercept = MeanInterval(MedianIntercept(samples, slope), intercepts);
+  fit.pass_slopes = GroupMeans(fit.block_slopes, passes);
+  fit.per_count = GroupedInterval(slope, fit.block_slopes, passes);
+  fit.intercept = GroupedInterval(MedianIntercept(samples, slope), intercepts, passes);
   return fit;
 }
 

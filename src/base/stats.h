@@ -30,10 +30,17 @@ struct Interval {
 // an infinite interval.
 Interval MeanInterval(double centre, std::span<const double> values);
 
+// Values that come in groups which may differ by more than the values inside one: the wider of
+// MeanInterval(centre, values) and MeanInterval(centre, means of the groups). One group tells
+// nothing about others and leaves the first.
+Interval GroupedInterval(double centre, std::span<const double> values,
+                         std::span<const int> groups);
+
 struct Sample {
   int64_t count = 0;
   double seconds = 0;
-  int block = 0;
+  int block = 0;  // of all passes
+  int pass = 0;   // process that measured it
 };
 
 struct Slope {
@@ -42,11 +49,13 @@ struct Slope {
   std::vector<int64_t> counts;       // distinct counts, ascending
   std::vector<double> medians;       // median seconds per count over all blocks
   std::vector<double> block_slopes;  // in order of the blocks
+  std::vector<double> pass_slopes;   // mean of the blocks of each pass
   double r2 = 0;                     // of the straight line through the medians
 };
 
 // Time against count. The value is Theil-Sen over pairs within a block (Theil 1950, Sen 1968), the
-// interval Student's t over the blocks' own slopes, so that it holds the variance between blocks.
+// interval Student's t over the blocks' own slopes, so that it holds the variance between blocks,
+// and where there are several passes over their means as well, whichever is wider (docs/adr/0009).
 // nullopt with fewer than two distinct counts.
 std::optional<Slope> FitSlope(std::span<const Sample> samples);
 

@@ -150,6 +150,16 @@ std::string UnknownName(std::string_view what, std::string_view name,
   return text;
 }
 
+std::string FirstLine(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  text = text.substr(0, text.find_last_not_of(kBlank) + 1);
+  const auto more = std::ranges::count(text, '\n');
+  std::string line(text.substr(0, text.find_first_of("\r\n")));
+  if (more > 0) line += fmt::format(" … ({} more line{})", more, more == 1 ? "" : "s");
+  return line;
+}
+
 std::string Printable(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -38,6 +38,9 @@ std::string UnknownName(std::string_view what, std::string_view name,
 // Text from files and devices before it reaches a terminal: control characters become \xNN.
 std::string Printable(std::string_view text);
 
+// The first line with words in it, and how many more there are: "no such type … (3 more lines)".
+std::string FirstLine(std::string_view text);
+
 // Columns of text, each as wide as its widest cell, two blanks apart. Numbers align right when
 // `right` says so for their column.
 class Table {

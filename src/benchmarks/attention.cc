@@ -51,10 +51,11 @@ Result<Attention> Resolve(const Params& params) {
   return a;
 }
 
-std::vector<TensorSpec> Zeros(std::vector<std::pair<std::string, Shape>> arrays) {
+std::vector<TensorSpec> Zeros(const std::vector<std::pair<std::string, Shape>>& arrays) {
   std::vector<TensorSpec> specs;
-  for (auto& [name, shape] : arrays) {
-    specs.push_back({name, std::move(shape), {programs::FillKind::kZeros}});
+  specs.reserve(arrays.size());
+  for (const auto& [name, shape] : arrays) {
+    specs.push_back({name, shape, {programs::FillKind::kZeros}});
   }
   return specs;
 }
@@ -89,7 +90,7 @@ Result<Program> Build(const Params& params, const Target& target) {
     results.emplace_back("dk", a.key_shape());
     results.emplace_back("dv", a.key_shape());
   }
-  program.carried = Zeros(std::move(results));
+  program.carried = Zeros(results);
   for (const TensorSpec& spec : program.carried) program.outputs.push_back(spec.shape);
   program.stablehlo = programs::WriteLoop(
       program.partitions, program.inputs, program.carried,

@@ -58,7 +58,7 @@ class Writer {
 
   // Scaled and masked scores. `first_key` is the number of the block's first key.
   Value Scores(const Value& q, const Value& k, const Value* first_key) {
-    const Value scores = Scale(Dot(q, k, kOverDim));
+    Value scores = Scale(Dot(q, k, kOverDim));
     if (!a_.causal) return scores;
     const Shape plane{DType::kS32, {a_.q_len, k.shape.dims[1]}};
     const Value last_visible = body_.Binary("add", body_.Iota(plane, 0),

@@ -114,10 +114,11 @@ Result<Program> Build(const Params& params, const Target& target) {
   RL_ASSIGN(c.x, SpatialWindow(params, "width"));
   RL_ASSIGN(const ProductChoice choice, ChooseProduct(params, target, c.terms()));
   if (choice.precision.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("parameter 'precision' is '{}'; a convolution takes highest, high or "
-                            "default",
-                            params.Text("precision")));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("parameter 'precision_config' is '{}'; a convolution takes highest, high or "
+                    "default",
+                    params.Text("precision_config")));
   }
   c.types = choice.types;
   const Shape image{c.types.operand, {c.batch, c.y.input, c.x.input, c.in_channels}};

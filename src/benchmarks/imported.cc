@@ -9,7 +9,6 @@ namespace ridgeline::benchmarks {
 namespace {
 
 using programs::Program;
-using programs::TensorSpec;
 
 programs::Fill FillFor(DType dtype) {
   if (IsFloat(dtype)) return {};

@@ -134,7 +134,7 @@ std::vector<ParamSpec> ProductParams() {
            .help = "type of the result; same: that of the operands, bf16 for 8-bit floats, s32 for "
                    "integers",
            .allowed = {"same", "f64", "f32", "bf16", "f16", "s32"}},
-          {.name = "precision",
+          {.name = "precision_config",
            .type = ParamType::kText,
            .fallback = std::string("highest"),
            .help = "how f32 operands are multiplied; other types always as they are",
@@ -156,7 +156,7 @@ Result<ProductChoice> ChooseProduct(const Params& params, const Target& target, 
     const double most = std::floor(std::sqrt((0x1p31 - 1) / static_cast<double>(terms)));
     choice.fill.limit = static_cast<int64_t>(std::clamp(most, 1.0, MaxValue(operand)));
   }
-  const std::string& name = params.Text("precision");
+  const std::string& name = params.Text("precision_config");
   const PrecisionName& chosen =
       *std::ranges::find(kPrecisions, std::string_view(name), &PrecisionName::name);
   if (operand == DType::kF32) {
@@ -171,9 +171,10 @@ Result<ProductChoice> ChooseProduct(const Params& params, const Target& target, 
           chosen.type, chosen.products);
     }
   } else if (chosen.precision.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("parameter 'precision' is '{}', which multiplies f32; dtype is {}",
-                            name, Name(operand)));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("parameter 'precision_config' is '{}', which multiplies f32; dtype is {}", name,
+                    Name(operand)));
   }
   return choice;
 }

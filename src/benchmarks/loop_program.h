@@ -36,7 +36,7 @@ Result<programs::Program> ElementwiseProgram(const Params& params, const Target&
                                              const std::string& convention,
                                              const programs::OpWriter& op);
 
-// Matrix products: `dtype`, `out_dtype` and `precision`.
+// Matrix products: `dtype`, `out_dtype` and `precision_config`.
 std::vector<ParamSpec> ProductParams();
 struct ProductChoice {
   programs::ProductTypes types;

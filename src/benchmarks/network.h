@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "benchmarks/benchmark.h"
-#include "benchmarks/collective_bytes.h"
 #include "benchmarks/movement_check.h"
+#include "core/collective_bytes.h"
 #include "programs/body.h"
 #include "programs/loop.h"
 

@@ -93,13 +93,14 @@ Result<pjrt::PluginInfo> ChoosePlugin(std::string_view requested) {
 
 Result<Json> DescribeDevices(const pjrt::PluginInfo& plugin, int devices) {
   Json ready;
-  const engine::SuperviseCallbacks callbacks{.ready = [&ready](const Json& event) -> Status {
-                                               ready = event;
-                                               return {};
-                                             },
-                                             .phase = {},
-                                             .done = [](Measurement) -> Status { return {}; },
-                                             .tick = {}};
+  const engine::SuperviseCallbacks callbacks{
+      .ready = [&ready](const Json& event) -> Status {
+        ready = event;
+        return {};
+      },
+      .phase = {},
+      .done = [](const Measurement&) -> Status { return {}; },
+      .tick = {}};
   const engine::SuperviseOptions options{.worker_command = SelfCommand("worker"),
                                          .start_timeout_s = StartTimeout(plugin)};
   const Result<engine::SuperviseResult> run = engine::Supervise({.plugin_path = plugin.library,

@@ -1,4 +1,4 @@
-// `ridgeline list`: benchmarks, suites and plugins.
+// `ridgeline list`: benchmarks, suites, workloads, specs and plugins.
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,7 +7,9 @@
 #include "benchmarks/benchmark.h"
 #include "cli/command.h"
 #include "cli/common.h"
+#include "spec/spec.h"
 #include "suite/suite.h"
+#include "workload/workload.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -51,6 +53,30 @@ std::string Description(std::string_view suite) {
   return read ? read->description : read.error().ToString();
 }
 
+Json Specs() {
+  Json list = Json::array();
+  const Result<std::span<const spec::Spec>> specs = spec::EmbeddedSpecs();
+  if (!specs) return list;
+  for (const spec::Spec& spec : *specs) {
+    list.push_back({{"name", spec.name},
+                    {"title", spec.title},
+                    {"device_kinds", spec.device_kinds},
+                    {"devices_per_chip", spec.devices_per_chip}});
+  }
+  return list;
+}
+
+// Each file begins with a comment that says what it is.
+Json Workloads() {
+  Json list = Json::array();
+  for (const std::string_view name : workload::ListEmbeddedWorkloads()) {
+    const std::string_view text = workload::FindEmbeddedWorkload(name).value_or("");
+    const std::string_view first = text.substr(0, text.find('\n'));
+    list.push_back({{"name", name}, {"description", first.substr(first.find_first_not_of("# "))}});
+  }
+  return list;
+}
+
 Json Everything() {
   Json suites = Json::array();
   for (const std::string_view name : suite::ListEmbeddedSuites()) {
@@ -60,10 +86,8 @@ Json Everything() {
   for (const pjrt::PluginInfo& plugin : pjrt::ListPlugins(pjrt::SearchEnv::FromProcess())) {
     plugins.push_back(ToJson(plugin));
   }
-  return {{"schema", "ridgeline.list/1"},
-          {"benchmarks", Benchmarks()},
-          {"suites", suites},
-          {"plugins", plugins}};
+  return {{"schema", "ridgeline.list/1"}, {"benchmarks", Benchmarks()}, {"suites", suites},
+          {"workloads", Workloads()},     {"plugins", plugins},         {"specs", Specs()}};
 }
 
 std::string BenchmarkText(const Json& list) {
@@ -109,6 +133,19 @@ int Run(const Options& options) {
     }
     text += table.ToString() + "\n";
   }
+  if (all || options.what == "workloads") {
+    Table table({"Workload", ""});
+    for (const Json& w : everything["workloads"]) {
+      table.Row({StringOr(w, "name"), StringOr(w, "description")});
+    }
+    text += table.ToString() + "\n";
+  }
+  if (all || options.what == "specs") {
+    Table table({"Spec", ""});
+    for (const Json& s : everything["specs"])
+      table.Row({StringOr(s, "name"), StringOr(s, "title")});
+    text += table.ToString() + "\n";
+  }
   if (all || options.what == "plugins") {
     Table table({"Plugin", "found in", "package", "library"});
     for (const Json& p : everything["plugins"]) {
@@ -127,10 +164,10 @@ int Run(const Options& options) {
 
 void Add_list(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("list", "Benchmarks with their parameters, suites and plugins");
-  command->add_option("what", options->what, "benchmarks, suites, plugins or all")
-      ->check(CLI::IsMember({"benchmarks", "suites", "plugins", "all"}));
+  CLI::App* command = app.add_subcommand(
+      "list", "Benchmarks with their parameters, suites, workloads, specs and plugins");
+  command->add_option("what", options->what, "benchmarks, suites, workloads, specs, plugins or all")
+      ->check(CLI::IsMember({"benchmarks", "suites", "workloads", "specs", "plugins", "all"}));
   command->add_flag("--json", options->json, "one JSON object on stdout");
   command->footer("Examples:\n  ridgeline list\n  ridgeline list suites\n  ridgeline list --json");
   command->callback([options, &exit_code] { exit_code = Run(*options); });

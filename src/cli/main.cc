@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
@@ -23,6 +25,14 @@ constexpr const char* kFooter = R"(Examples:
 Exit codes: 0 good; 1 a verdict or --strict failed; 2 usage or input; 3 no plugin or device;
 4 some cases failed; 5 not approved; 70 a bug; 130 interrupted.)";
 
+// Started with descriptor 0, 1 or 2 closed, the next file would take its number: what is said to
+// people would then be written into the result file.
+void OpenStandardDescriptors() {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+  if (fd >= 0) close(fd);
+}
+
 // CLI11's own words, with the nearest subcommand where one was misspelt.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
@@ -44,7 +54,10 @@ int ReportParseError(const CLI::App& app, const CLI::ParseError& error, int argc
 }  // namespace
 
 int main(int argc, char** argv) {
+  OpenStandardDescriptors();
+  // A closed pipe and a file that may not grow are errors with words, not deaths.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Measures what an accelerator cluster can do, and makes every figure believable.",
                "ridgeline"};
   app.set_version_flag("--version", std::string(cli::Version()));

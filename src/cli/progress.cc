@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "cli/common.h"
@@ -14,20 +15,20 @@ namespace {
 constexpr int kBarColumns = 20;
 
 std::string MinutesAndSeconds(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
 }  // namespace
 
-std::string ProgressLine(size_t done, size_t total, double elapsed_s, std::string_view what,
-                         int width) {
-  const double share = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
+std::string ProgressLine(double share, size_t done, size_t total, double elapsed_s,
+                         std::string_view what, int width) {
+  share = std::clamp(share, 0.0, 1.0);
   const auto filled = static_cast<size_t>(share * kBarColumns);
   std::string line = fmt::format("[{}{}] {}/{}", std::string(filled, '#'),
                                  std::string(kBarColumns - filled, '.'), done, total);
   // Cases differ too much for a forecast from one or two of them.
-  if (done >= 3 && done < total) {
+  if (share * static_cast<double>(total) > 2.99 && done < total) {
     line += fmt::format(", {} left", MinutesAndSeconds(elapsed_s * (1 - share) / share));
   }
   line += fmt::format("  {}", what);
@@ -49,7 +50,9 @@ void Progress::Draw() {
   last_ = now;
   drawn_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  Err("\r\x1b[K" + ProgressLine(done_, total_, elapsed, what_, TerminalWidth(STDERR_FILENO) - 1));
+  const double share = total_ == 0 ? 1 : share_done_ / static_cast<double>(total_);
+  Err("\r\x1b[K" +
+      ProgressLine(share, done_, total_, elapsed, what_, TerminalWidth(STDERR_FILENO) - 1));
 }
 
 void Progress::Clear() {

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/run_header.h"
 #include "cli/run_plan.h"
+#include "cli/spec_choice.h"
 #include "engine/supervisor.h"
 #include "report/report.h"
 #include "store/results.h"
@@ -84,6 +85,12 @@ class Runner {
                      const std::string& id,
                      std::string_view phase) { progress_.Doing(fmt::format("{} {}", id, phase)); },
         .done = [this](Measurement m) { return Record(std::move(m)); },
+        .passed =
+            [this](const Case& c) {
+              const double share = 1.0 / c.precision.passes;
+              counted_[c.id()] += share;
+              progress_.Advance(share);
+            },
         .tick = [this] { progress_.Draw(); }};
     const engine::SuperviseOptions supervise{.worker_command = SelfCommand("worker"),
                                              .start_timeout_s = StartTimeout(plan_.plugin),
@@ -149,19 +156,29 @@ class Runner {
   Status Record(Measurement measurement) {
     RL_CHECK_OK(writer_->Append(measurement));
     const Component component = measurement.component;
+    const std::string id = measurement.id;
     measurements_.push_back(std::move(measurement));
-    progress_.Done();
+    progress_.Done(1 - counted_[id]);
     if (--left_[component] == 0) {
-      progress_.Say(report::ComponentLine(header_, component, measurements_,
-                                          baseline_ ? &*baseline_ : nullptr));
+      std::vector<Measurement> so_far = measurements_;
+      RL_CHECK_OK(Derive(so_far));
+      progress_.Say(
+          report::ComponentLine(header_, component, so_far, baseline_ ? &*baseline_ : nullptr));
     }
+    return {};
+  }
+
+  // What the cases come to beside each other, and against the baseline or the spec.
+  Status Derive(std::span<Measurement> measurements) const {
+    RL_ASSIGN(const std::optional<Machine> spec, SpecOfRun(options_.spec, header_));
+    report::Derive(measurements, baseline_ ? &*baseline_ : nullptr, spec ? &*spec : nullptr);
     return {};
   }
 
   Result<int> Conclude(const engine::SuperviseResult& result) {
     progress_.Clear();
     if (writer_) RL_CHECK_OK(writer_->Close());
-    report::Derive(measurements_, baseline_ ? &*baseline_ : nullptr);
+    RL_CHECK_OK(Derive(measurements_));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     if (options_.json) {
@@ -174,16 +191,18 @@ class Runner {
           report::SummaryTable(header_, measurements_, baseline_ ? &*baseline_ : nullptr,
                                {.width = TerminalWidth(STDOUT_FILENO), .color = UseColor()}));
     }
+    const std::string outcome =
+        report::OutcomeLine(header_, measurements_, baseline_ ? &*baseline_ : nullptr);
     const std::string last =
         result.not_run.empty()
-            ? fmt::format("completed: {} cases in {}, written to {}\n", measurements_.size(),
-                          FormatSeconds(seconds), path_)
+            ? fmt::format("completed: {} cases in {}, written to {}{}{}\n", measurements_.size(),
+                          FormatSeconds(seconds), path_, outcome.empty() ? "" : ": ", outcome)
             : fmt::format(
                   "stopped: {} cases done, {} not run; go on with: ridgeline run {} --resume "
                   "--out {}\n",
                   measurements_.size(), result.not_run.size(), options_.suite, path_);
     (options_.json ? Err(last) : Out(last));
-    return ExitCodeOf(result);
+    return result.stopped ? Report(*result.stopped) : ExitCodeOf(result);
   }
 
   int ExitCodeOf(const engine::SuperviseResult& result) const {
@@ -208,6 +227,7 @@ class Runner {
   std::optional<store::ResultWriter> writer_;
   std::vector<Measurement> measurements_;
   std::map<Component, size_t> left_;
+  std::map<std::string, double> counted_;  // what the bar holds of a case that is not done
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -215,6 +235,12 @@ Result<int> RunSuite(const RunOptions& options) {
   std::optional<store::ResultFile> baseline;
   if (!options.baseline.empty()) {
     RL_ASSIGN(baseline, store::LoadResults(options.baseline));
+    for (const std::string& note : baseline->notes) Err(note + "\n");
+  }
+  // What is wrong with the spec shows before anything is measured.
+  if (!options.spec.empty()) {
+    RL_ASSIGN(const ChosenSpec chosen, ChooseSpec(options.spec));
+    RL_CHECK_OK(spec::MakeMachine(chosen.spec, chosen.shape));
   }
   RL_ASSIGN(RunPlan plan, MakePlan(options));
   const TimeEstimate estimate = EstimateTime(plan.cases);
@@ -255,6 +281,10 @@ void Add_run(CLI::App& app, int& exit_code) {
                    "relative half-width of the 95 % interval, e.g. 0.01 (default: the suite's)")
       ->check(CLI::Range(0.0001, 0.5));
   command
+      ->add_option("--passes", options->passes,
+                   "worker processes that share the samples of a case (default: the suite's)")
+      ->check(CLI::Range(1, 20));
+  command
       ->add_option("--hang-timeout", options->hang_timeout_s,
                    "seconds without a sign of life before a case is given up (default 300)")
       ->check(CLI::PositiveNumber);
@@ -262,6 +292,9 @@ void Add_run(CLI::App& app, int& exit_code) {
                       "result file (default ridgeline-SUITE-HOST-DATE.jsonl)");
   command->add_option("--baseline", options->baseline,
                       "result file to score against and take the expected range from");
+  command->add_option("--spec", options->spec,
+                      "spec to score against where there is no baseline: a name of `ridgeline "
+                      "specs list` or a file (default: the one of the device kind)");
   command->add_flag("--resume", options->resume,
                     "go on with --out, or the newest file of this suite here");
   command->add_flag("--dry-run", options->dry_run, "print the cases and the estimated time only");

@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "base/text.h"
-#include "benchmarks/benchmark.h"
 #include "cli/common.h"
+#include "cli/suite_choice.h"
 #include "suite/suite.h"
 
 namespace ridgeline::cli {
@@ -15,23 +15,6 @@ namespace {
 // Seconds of a case beside its samples, as seen on two CPU cores: compile, inputs, check.
 constexpr double kLeastOverhead = 0.2;
 constexpr double kMostOverhead = 3;
-
-Result<suite::Suite> LoadSuite(const RunOptions& options, RunPlan& plan) {
-  const bool is_path = options.suite.find('/') != std::string::npos ||
-                       options.suite.ends_with(".yaml") || options.suite.ends_with(".yml") ||
-                       options.suite == "-";
-  if (is_path) {
-    RL_ASSIGN(plan.suite_text, ReadTextFile(options.suite));
-  } else {
-    RL_ASSIGN(const std::string_view text, suite::FindEmbeddedSuite(options.suite));
-    plan.suite_text = text;
-  }
-  RL_ASSIGN(const suite::ShapeTable shapes, suite::EmbeddedShapes());
-  RL_ASSIGN(suite::Suite suite,
-            suite::ReadSuite(plan.suite_text, options.suite, benchmarks::AllBenchmarks(), shapes));
-  plan.suite_name = suite.name.empty() ? options.suite : suite.name;
-  return suite;
-}
 
 // The mesh of the run. The CPU plugin's virtual devices have no place; any other plugin is asked.
 Result<Mesh> PlanMesh(const RunPlan& plan) {
@@ -90,7 +73,9 @@ Result<RunPlan> MakePlan(const RunOptions& options) {
   if (!options.mesh.empty()) {
     RL_ASSIGN(plan.axes, ParseAxes(options.mesh));
   }
-  RL_ASSIGN(const suite::Suite suite, LoadSuite(options, plan));
+  RL_ASSIGN(ChosenSuite chosen, ChooseSuite(options.suite));
+  plan.suite_name = std::move(chosen.name);
+  plan.suite_text = std::move(chosen.text);
   RL_ASSIGN(plan.plugin, ChoosePlugin(options.plugin));
   plan.devices = options.devices;
   if (plan.devices == 0 && plan.plugin.name == "cpu") {
@@ -107,7 +92,8 @@ Result<RunPlan> MakePlan(const RunOptions& options) {
   expand.device_count = static_cast<int>(plan.mesh.size());
   expand.filter = options.filter;
   if (options.precision > 0) expand.precision.relative_half_width = options.precision;
-  RL_ASSIGN(plan.cases, suite::ExpandSuite(suite, expand));
+  if (options.passes > 0) expand.precision.passes = options.passes;
+  RL_ASSIGN(plan.cases, suite::ExpandSuite(chosen.suite, expand));
   return plan;
 }
 
@@ -116,8 +102,8 @@ TimeEstimate EstimateTime(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     const Precision& p = c.precision;
     // Calibration and warm-up cost about half a block each time.
-    estimate.lo += kLeastOverhead + p.min_blocks * p.block_seconds * 1.2;
-    estimate.hi += kMostOverhead + std::max(p.max_blocks * p.block_seconds * 1.5, 1.0);
+    estimate.lo += p.passes * kLeastOverhead + p.min_blocks * p.block_seconds * 1.2;
+    estimate.hi += p.passes * kMostOverhead + std::max(p.max_blocks * p.block_seconds * 1.5, 1.0);
   }
   return estimate;
 }

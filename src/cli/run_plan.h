@@ -22,9 +22,11 @@ struct RunOptions {
   std::string time_limit;  // "90", "90s", "10m", "1h"; empty: none
   uint64_t seed = 1;
   double precision = 0;  // relative half-width; 0: the suite's
+  int passes = 0;        // 0: the suite's
   double hang_timeout_s = 300;
   std::string out;
   std::string baseline;
+  std::string spec;  // name or file; empty: that of the device kind
   bool resume = false;
   bool dry_run = false;
   bool strict = false;

@@ -42,6 +42,7 @@ Json ToJson(const Case& c) {
           {"relative_half_width", c.precision.relative_half_width},
           {"min_blocks", c.precision.min_blocks},
           {"max_blocks", c.precision.max_blocks},
+          {"passes", c.precision.passes},
           {"block_seconds", c.precision.block_seconds},
           {"time_limit_s", c.precision.time_limit_s},
           {"data_mode", c.data_mode},
@@ -60,6 +61,7 @@ Result<Case> CaseFromJson(const Json& json) {
       OptionalNumber(json, "relative_half_width").value_or(p.relative_half_width);
   p.min_blocks = static_cast<int>(IntegerOr(json, "min_blocks", p.min_blocks));
   p.max_blocks = static_cast<int>(IntegerOr(json, "max_blocks", p.max_blocks));
+  p.passes = static_cast<int>(IntegerOr(json, "passes", p.passes));
   p.block_seconds = OptionalNumber(json, "block_seconds").value_or(p.block_seconds);
   p.time_limit_s = OptionalNumber(json, "time_limit_s").value_or(p.time_limit_s);
   c.data_mode = StringOr(json, "data_mode", c.data_mode);

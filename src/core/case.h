@@ -30,6 +30,7 @@ struct Precision {
   double relative_half_width = 0.03;  // of the 95 % interval
   int min_blocks = 3;
   int max_blocks = 12;
+  int passes = 1;               // worker processes, one after the other, that share the blocks
   double block_seconds = 0.05;  // time aimed at for one block of samples
   double time_limit_s = 20;     // of timed work for one case
 };

@@ -27,11 +27,10 @@ Interval IntervalFromJson(const Json& json) {
 Json FitToJson(const Fit& fit) {
   Json medians = Json::array();
   for (const double m : fit.medians_s) medians.push_back(Number(m));
-  return {{"counts", fit.counts},
-          {"medians_s", medians},
-          {"r2", Number(fit.r2)},
-          {"blocks", fit.blocks},
-          {"floor_s", Number(fit.floor_s)}};
+  Json passes = Json::array();
+  for (const double pass : fit.passes_s) passes.push_back(Number(pass));
+  return {{"counts", fit.counts}, {"medians_s", medians}, {"r2", Number(fit.r2)},
+          {"blocks", fit.blocks}, {"passes_s", passes},   {"floor_s", Number(fit.floor_s)}};
 }
 
 Fit FitFromJson(const Json& json) {
@@ -42,6 +41,9 @@ Fit FitFromJson(const Json& json) {
   }
   if (const Json* medians = Member(json, "medians_s")) {
     for (const Json& m : *medians) fit.medians_s.push_back(m.is_number() ? m.get<double>() : 0);
+  }
+  if (const Json* passes = Member(json, "passes_s")) {
+    for (const Json& p : *passes) fit.passes_s.push_back(p.is_number() ? p.get<double>() : 0);
   }
   fit.r2 = OptionalNumber(json, "r2").value_or(0);
   fit.blocks = static_cast<int>(IntegerOr(json, "blocks"));
@@ -115,6 +117,9 @@ Json ToJson(const Measurement& m) {
   json["predicted"] = m.predicted;
   json["wall_s"] = Number(m.wall_s);
   json["timed_s"] = Number(m.timed_s);
+  json["audit_s"] = Number(m.audit_s);
+  json["check_s"] = Number(m.check_s);
+  json.update(m.extra);
   return json;
 }
 
@@ -136,11 +141,7 @@ Result<Measurement> MeasurementFromJson(const Json& json) {
   m.memory_kind = StringOr(json, "memory_kind");
   const std::string scope = StringOr(json, "scope", "device");
   m.scope = scope == "all" ? Scope::kAll : scope == "chip" ? Scope::kChip : Scope::kDevice;
-  if (const Json* labels = Member(json, "labels")) {
-    for (const Json& label : *labels) {
-      if (label.is_string()) m.labels.push_back(label.get<std::string>());
-    }
-  }
+  m.labels = TextsOf(json, "labels");
   if (const Json* time = Member(json, "time_s")) m.time_s = IntervalFromJson(*time);
   if (const Json* fit = Member(json, "fit")) m.fit = FitFromJson(*fit);
   if (const Json* launch = Member(json, "launch_s")) {
@@ -179,6 +180,12 @@ Result<Measurement> MeasurementFromJson(const Json& json) {
   m.predicted = BoolOr(json, "predicted");
   m.wall_s = OptionalNumber(json, "wall_s").value_or(0);
   m.timed_s = OptionalNumber(json, "timed_s").value_or(0);
+  m.audit_s = OptionalNumber(json, "audit_s");
+  m.check_s = OptionalNumber(json, "check_s");
+  static const Json known = ToJson(Measurement{});
+  for (const auto& [key, value] : json.items()) {
+    if (!known.contains(key)) m.extra[key] = value;
+  }
   return m;
 }
 

@@ -44,7 +44,8 @@ struct Fit {
   std::vector<double> medians_s;
   double r2 = 0;
   int blocks = 0;
-  double floor_s = 0;  // one round of the empty loop
+  double floor_s = 0;                 // one round of the empty loop
+  std::vector<double> passes_s = {};  // one round, by each worker process that measured the case
 };
 
 // Hockney's law of one message size sweep: t = alpha + bytes / bandwidth.
@@ -96,6 +97,11 @@ struct Measurement {
   bool predicted = false;
   double wall_s = 0;   // everything that this case took
   double timed_s = 0;  // of it, inside timed samples
+  // Of it, what the audit and the check of the answer took; absent in older files.
+  std::optional<double> audit_s;
+  std::optional<double> check_s;
+
+  Json extra = Json::object();  // members that a newer ridgeline wrote: kept, not used
 };
 
 Json ToJson(const Measurement& m);

@@ -52,14 +52,18 @@ std::vector<int64_t> PhysicalBox(const std::vector<DevicePlace>& places,
       highest[d] = std::max(highest[d], point[d]);
     }
   }
+  const auto count = static_cast<int64_t>(places.size());
   std::vector<int64_t> box;
   int64_t volume = 1;
   for (size_t d = 0; d <= rank; ++d) {
-    box.push_back(highest[d] - lowest[d] + 1);
+    // A plugin may tell any coordinates: unsigned, as the difference may not fit.
+    const uint64_t span = static_cast<uint64_t>(highest[d]) - static_cast<uint64_t>(lowest[d]);
+    if (span >= places.size()) return {};
+    box.push_back(static_cast<int64_t>(span) + 1);
     volume *= box.back();
+    if (volume > count) return {};
   }
   const std::set<std::vector<int64_t>> distinct(points.begin(), points.end());
-  const auto count = static_cast<int64_t>(places.size());
   if (volume != count || static_cast<int64_t>(distinct.size()) != count) return {};
   return box;
 }

@@ -55,7 +55,16 @@ struct FakeClient::State {
   double RunSeconds(const std::string& program, int64_t count) {
     const double base = options.seconds ? options.seconds(program, count) : 1e-6;
     const double noise = 1 + options.noise * random.Normal(runs);
-    return base * std::max(noise, 0.0) * (1 + options.drift_per_s * clock);
+    return base * std::max(noise, 0.0) * (1 + options.drift_per_s * clock) * ThrottleFactor();
+  }
+
+  double ThrottleFactor() const {
+    return options.throttle && busy > options.throttle->busy_s ? options.throttle->factor : 1;
+  }
+
+  void Rest(double seconds) {
+    clock += seconds;
+    if (options.throttle && seconds >= options.throttle->rest_s) busy = 0;
   }
 
   void WaitUntil(double when) { clock = std::max(clock, when); }
@@ -63,6 +72,7 @@ struct FakeClient::State {
   FakeOptions options;
   RandomStream random;
   double clock = 0;
+  double busy = 0;  // seconds of runs since the last rest
   int runs = 0;
   std::array<int, 4> calls{};
   // By device.
@@ -171,7 +181,9 @@ class FakeExecutable : public Executable {
         state_->WaitUntil(static_cast<FakeBuffer*>(argument)->ready_at());
     }
     ++state_->runs;
-    state_->clock += state_->RunSeconds(request_.program, CountArgument(tensors));
+    const double seconds = state_->RunSeconds(request_.program, CountArgument(tensors));
+    state_->clock += seconds;
+    state_->busy += seconds;
     TensorGrid outputs = Compute(tensors);
     if (state_->options.corrupt) state_->options.corrupt(state_->runs, outputs);
     ReleaseDonated(arguments);
@@ -335,6 +347,8 @@ std::optional<MemoryUse> FakeClient::MemoryInUse(int device) {
   if (!state_->CheckDevice(device)) return std::nullopt;
   return MemoryUse{state_->in_use[static_cast<size_t>(device)], state_->options.memory_limit};
 }
+
+void FakeClient::Rest(double seconds) { state_->Rest(seconds); }
 
 int FakeClient::calls(FakeCall call) const { return state_->calls[static_cast<size_t>(call)]; }
 

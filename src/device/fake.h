@@ -41,6 +41,13 @@ struct FakeOptions {
   std::function<double(const std::string& program, int64_t count)> seconds;
   double noise = 0;        // each run is longer by this share times a normal number …
   double drift_per_s = 0;  // … and by this share for each second that the clock shows
+  // After `busy_s` of work without a rest of `rest_s` every run takes `factor` times as long.
+  struct Throttle {
+    double busy_s = 0;
+    double rest_s = 0;
+    double factor = 1.35;
+  };
+  std::optional<Throttle> throttle;
   double compile_seconds = 0;
   uint64_t seed = 1;
 
@@ -65,6 +72,9 @@ class FakeClient : public Client {
   Result<std::unique_ptr<Buffer>> StartPut(const PutRequest& request) override;
   double Now() override;
   std::optional<MemoryUse> MemoryInUse(int device) override;
+
+  // The clock goes on, the devices do nothing.
+  void Rest(double seconds);
 
   int calls(FakeCall call) const;
 

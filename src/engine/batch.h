@@ -9,10 +9,14 @@
 
 namespace ridgeline::engine {
 
-using MeasurementSink = std::function<void(const Measurement&)>;
+struct CaseSinks {
+  std::function<void(const Measurement&)> done;
+  // Of a case with several passes, when this one was not the last.
+  std::function<void(const EarlierPasses&)> passed;
+};
 
-// Every case of `cases` ends in exactly one call of `done`. Components keep their order; inside one
-// the order is random by context.seed.
-void RunCases(RunContext& context, std::vector<Case> cases, const MeasurementSink& done);
+// Every case of `cases` ends in exactly one call of a sink. Components keep their order; inside one
+// the order is random by context.seed and pass.
+void RunCases(RunContext& context, std::vector<Case> cases, const CaseSinks& sinks);
 
 }  // namespace ridgeline::engine

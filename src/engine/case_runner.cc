@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/hash.h"
 #include "base/text.h"
 #include "benchmarks/benchmark.h"
+#include "engine/step_clock.h"
 #include "hlo/reader.h"
 #include "programs/loop.h"
 
@@ -16,13 +18,15 @@ namespace {
 
 using programs::Repeat;
 
-constexpr double kGoodR2 = 0.99;
-constexpr double kFloors = 5;           // a round shorter than so many floors holds loop overhead
-constexpr int64_t kTransferCount = 64;  // most back-to-back transfers of one size
+constexpr int64_t kMostCalls = 1000;                  // of an imported program, back to back
+constexpr int64_t kTransferCount = 1024;              // most back-to-back transfers of one size
+constexpr int64_t kLeastTransfers = 4;                // some plugins copy several side by side
 constexpr int64_t kTransferBytes = int64_t{1} << 30;  // of host arrays for one direction
-constexpr double kBusyOthers = 0.3;                   // CPUs taken by others before it is said
+constexpr double kLateResult = 0.01;                  // seconds after the end of its run …
+constexpr int kMostLateResults = 3;  // … so many times: the plugin's events do not wait
 
-CaseStatus StatusOf(const Error& error) {
+// Of a benchmark that builds its program: the codes are ours and say why there is none.
+CaseStatus StatusOfBuild(const Error& error) {
   switch (error.code) {
     case Code::kResourceExhausted:
     case Code::kOutOfRange:
@@ -34,6 +38,37 @@ CaseStatus StatusOf(const Error& error) {
     default:
       return CaseStatus::kFailed;
   }
+}
+
+// Of a plugin at work. A lost device says FAILED_PRECONDITION or OUT_OF_RANGE, too: a failure.
+CaseStatus StatusOfPlugin(const Error& error) {
+  if (error.code == Code::kResourceExhausted) return CaseStatus::kSkipped;
+  if (error.code == Code::kUnimplemented) return CaseStatus::kUnsupported;
+  return CaseStatus::kFailed;
+}
+
+// Both ends of words that are too long for a record: a compiler may print a whole program.
+std::string Bounded(const std::string& words) {
+  constexpr size_t kBegin = 3000;
+  constexpr size_t kEnd = 1000;
+  if (words.size() <= kBegin + kEnd) return words;
+  return fmt::format("{} … ({} bytes in all) … {}", words.substr(0, kBegin), words.size(),
+                     words.substr(words.size() - kEnd));
+}
+
+// Whether a compiler refused what it does not support. XLA says so with several codes, INTERNAL
+// among them, so its words count as well; any other failure of a compiler is a failure.
+bool IsRefusal(const Error& error) {
+  if (error.code == Code::kUnimplemented) return true;
+  if (error.message.find("parse") != std::string::npos) return false;  // of our own text
+  if (error.code == Code::kInvalidArgument) return true;
+  std::string words = error.message;
+  std::ranges::transform(words, words.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const std::string_view refusal :
+       {"not supported", "unsupported", "not implemented", "unimplemented"}) {
+    if (words.find(refusal) != std::string::npos) return true;
+  }
+  return false;
 }
 
 Result<std::unique_ptr<device::Buffer>> PutAndWait(device::Client& client, const HostTensor& tensor,
@@ -61,61 +96,13 @@ Result<device::BufferGrid> PutTripCount(device::Client& client, const std::vecto
   return grid;
 }
 
-// Reads outputs one at a time, so that a check holds one array of one partition in memory.
-class DeviceCheckInput : public programs::CheckInput {
- public:
-  using Reader = std::function<Result<HostTensor>(int partition, int output)>;
-  DeviceCheckInput(const programs::Program& program, int partitions, uint64_t seed,
-                   std::string_view data_mode, Reader reader)
-      : program_(program),
-        partitions_(partitions),
-        seed_(seed),
-        data_mode_(data_mode),
-        reader_(std::move(reader)) {}
-
-  programs::InputSource Input(int partition, int input) const override {
-    return {program_.inputs[static_cast<size_t>(input)], input, partition, seed_, data_mode_};
-  }
-  const HostTensor& Output(int partition, int output) const override {
-    const std::pair key(partition, output);
-    const auto it = cache_.find(key);
-    if (it != cache_.end()) return it->second;
-    if (cache_.size() > 8) cache_.clear();
-    Result<HostTensor> tensor = reader_(partition, output);
-    if (!tensor && !error_) error_ = tensor.error();
-    // An array that could not be read fails the comparison by its zeros and its error is told.
-    return cache_[key] = tensor ? std::move(*tensor)
-                                : HostTensor(program_.outputs[static_cast<size_t>(output)]);
-  }
-  int partitions() const override { return partitions_; }
-  const std::optional<Error>& error() const { return error_; }
-
- private:
-  const programs::Program& program_;
-  int partitions_;
-  uint64_t seed_;
-  std::string data_mode_;
-  Reader reader_;
-  mutable std::map<std::pair<int, int>, HostTensor> cache_;
-  mutable std::optional<Error> error_;
-};
-
-// Adds the time from its making to its end.
-class StepClock {
- public:
-  StepClock(device::Client& client, double& total)
-      : client_(client), total_(total), start_(client.Now()) {}
-  StepClock(const StepClock&) = delete;
-  StepClock& operator=(const StepClock&) = delete;
-  ~StepClock() { total_ += client_.Now() - start_; }
-
- private:
-  device::Client& client_;
-  double& total_;
-  double start_;
-};
-
 }  // namespace
+
+uint64_t RunContext::pass() const {
+  int most = 0;
+  for (const auto& [id, passes] : earlier) most = std::max(most, passes.done);
+  return static_cast<uint64_t>(most);
+}
 
 std::string_view Name(Phase phase) {
   static constexpr std::string_view kNames[] = {"build",     "compile", "load",
@@ -127,7 +114,17 @@ CaseRunner::CaseRunner(RunContext& context, Case c)
     : context_(context),
       case_(std::move(c)),
       seed_(context.seed ^ Fnv1a(case_.id())),
-      cpu_start_(ReadCpuTimes()) {
+      cpu_start_(ReadCpuTimes()),
+      guard_(case_.precision.time_limit_s / case_.precision.passes) {
+  if (const auto it = context.earlier.find(case_.id()); it != context.earlier.end()) {
+    earlier_ = it->second;
+    const Measurement& before = earlier_.measurement;
+    measurement_.wall_s = before.wall_s;
+    measurement_.audit_s = before.audit_s;
+    measurement_.check_s = before.check_s;
+    lasting_doubts_ = earlier_.doubts;
+    lasting_labels_ = earlier_.labels;
+  }
   measurement_.id = case_.id();
   measurement_.component = case_.component;
   measurement_.bench = case_.bench;
@@ -138,16 +135,21 @@ CaseRunner::CaseRunner(RunContext& context, Case c)
   seed_ = measurement_.seed;
 }
 
-bool CaseRunner::End(CaseStatus status, std::string reason) {
+bool CaseRunner::End(CaseStatus status, const std::string& reason) {
   measurement_.status = status;
-  measurement_.reason = std::move(reason);
+  measurement_.reason = Bounded(reason);
   ended_ = true;
   return false;
 }
 
 bool CaseRunner::EndWith(const Error& error, std::string_view doing) {
-  return End(StatusOf(error),
-             doing.empty() ? error.ToString() : fmt::format("{}: {}", doing, error.ToString()));
+  if (doing.empty()) return End(StatusOfBuild(error), error.ToString());
+  std::string reason = fmt::format("{}: {}", doing, error.ToString());
+  const CaseStatus status = StatusOfPlugin(error);
+  if (status == CaseStatus::kSkipped) {
+    reason += fmt::format("; the case needs {}", FormatBytes(bytes_needed()));
+  }
+  return End(status, reason);
 }
 
 bool CaseRunner::Build() {
@@ -163,8 +165,17 @@ bool CaseRunner::Sample() {
   return DoSample();
 }
 void CaseRunner::Finish() {
-  const StepClock step(*context_.client, measurement_.wall_s);
-  DoFinish();
+  {
+    const StepClock step(*context_.client, measurement_.wall_s);
+    DoFinish();
+  }
+  if (!measurement_.time_s || earlier_.done + 1 >= case_.precision.passes) return;
+  passed_ = EarlierPasses{.done = earlier_.done + 1,
+                          .base = sampler_->base(),
+                          .samples = sampler_->Samples(),
+                          .doubts = lasting_doubts_,
+                          .labels = lasting_labels_,
+                          .measurement = measurement_};
 }
 
 void CaseRunner::Announce(Phase phase, double expected_s) {
@@ -236,13 +247,14 @@ Status CaseRunner::AuditProgram() {
   const Result<device::ProgramText> text = executable_->OptimizedProgram();
   if (!text) {
     measurement_.audit.push_back(
-        {"warning", "the plugin does not give the compiled program back: " + text.error().message});
+        {"warning",
+         "the plugin does not give the compiled program back: " + Bounded(text.error().message)});
     return {};
   }
   const Result<hlo::Module> module = hlo::ReadModule(text->bytes);
   if (!module) {
-    measurement_.audit.push_back(
-        {"warning", "the compiled program cannot be read: " + module.error().message});
+    not_audited_ = "the compiled program cannot be read: " + module.error().message;
+    measurement_.audit.push_back({"warning", not_audited_});
     return {};
   }
   const hlo::AuditResult audit = hlo::Audit(*module, program_.expected);
@@ -284,10 +296,11 @@ Status CaseRunner::LoadInputs() {
 Status CaseRunner::LoadTransfers() {
   const int64_t bytes = std::max<int64_t>(program_.inputs[0].shape.host_bytes(), 1);
   const int64_t count = std::clamp(kTransferBytes / bytes, int64_t{5}, kTransferCount);
-  RL_ASSIGN(transfers_, TransferRun::Create(*context_.client, program_, devices_, seed_,
-                                            case_.data_mode, count));
-  sampler_.emplace([this](int64_t n) { return transfers_->Time(n); }, case_.precision, seed_,
-                   count);
+  RL_ASSIGN(transfers_,
+            TransferRun::Create(*context_.client, program_, devices_, seed_, case_.data_mode));
+  sampler_.emplace([this](int64_t n) { return transfers_->Time(n); }, case_.precision,
+                   ShuffleSeed(),
+                   CountRules{.most = count, .least_base = kLeastTransfers, .warm_ups = 2});
   return {};
 }
 
@@ -303,6 +316,7 @@ Result<double> CaseRunner::TimeRun(int64_t count) {
               executable_->RunBackToBack(arguments, static_cast<int>(count)));
     const double seconds = client.Now() - start;
     carried_ = std::move(outputs);
+    RL_CHECK_OK(AwaitResults(start + seconds, seconds));
     return seconds;
   }
   auto it = trip_counts_.find(count);
@@ -319,7 +333,24 @@ Result<double> CaseRunner::TimeRun(int64_t count) {
   RL_ASSIGN(device::BufferGrid outputs, executable_->Run(arguments));
   const double seconds = client.Now() - start;
   carried_ = std::move(outputs);
+  RL_CHECK_OK(AwaitResults(start + seconds, seconds));
   return seconds;
+}
+
+Status CaseRunner::AwaitResults(double end, double seconds) {
+  for (const auto& row : carried_) {
+    for (const auto& buffer : row) RL_CHECK_OK(buffer->Await());
+  }
+  const double late = context_.client->Now() - end;
+  // A busy host delays a run or two; a plugin whose events do not wait does it every time.
+  if (late > std::max(kLateResult, seconds) && ++late_results_ >= kMostLateResults) {
+    return Fail(Code::kInternal,
+                fmt::format("the plugin said that the run was over {} before its results were "
+                            "there: its events cannot be timed",
+                            FormatSeconds(late)),
+                "PJRT_LoadedExecutable_Execute");
+  }
+  return {};
 }
 
 bool CaseRunner::DoLoad() {
@@ -342,28 +373,28 @@ bool CaseRunner::DoLoad() {
                                   .xla_options = {},
                                   .shardy = program_.shardy});
     if (!executable) {
-      // What a plugin refuses to compile it does not support, unless it could not read our text
-      // (XLA says UNKNOWN then).
       const Error& error = executable.error();
-      const bool unreadable =
-          error.code == Code::kUnknown || error.message.find("parse") != std::string::npos;
-      return End(error.code == Code::kResourceExhausted ? CaseStatus::kSkipped
-                 : unreadable                           ? CaseStatus::kFailed
-                                                        : CaseStatus::kUnsupported,
+      return End(IsRefusal(error) ? CaseStatus::kUnsupported : StatusOfPlugin(error),
                  "compile: " + error.ToString());
     }
     executable_ = std::move(*executable);
-    measurement_.compile_s = context_.client->Now() - compile_start;
-    if (const Status audit = AuditProgram(); !audit) {
+    measurement_.compile_s =
+        earlier_.done > 0 ? earlier_.measurement.compile_s : context_.client->Now() - compile_start;
+    const double audit_start = context_.client->Now();
+    const Status audit = AuditProgram();
+    measurement_.audit_s = measurement_.audit_s.value_or(0) + context_.client->Now() - audit_start;
+    if (!audit) {
       return End(CaseStatus::kFailed, "audit: " + audit.error().message);
     }
     Announce(Phase::kLoad);
     if (const Status loaded = LoadInputs(); !loaded) return EndWith(loaded.error(), "load");
-    constexpr int64_t kMostRounds = int64_t{1} << 30;
-    constexpr int64_t kMostCalls = 1000;
-    sampler_.emplace([this](int64_t n) { return TimeRun(n); }, case_.precision, seed_,
-                     program_.repeat == Repeat::kCalls ? kMostCalls : kMostRounds);
+    const CountRules counts = program_.repeat == Repeat::kCalls
+                                  ? CountRules{.most = kMostCalls, .warm_ups = 2}
+                                  : CountRules{};
+    sampler_.emplace([this](int64_t n) { return TimeRun(n); }, case_.precision, ShuffleSeed(),
+                     counts);
   }
+  if (earlier_.done > 0) sampler_->Continue(earlier_.base, earlier_.samples);
   Announce(Phase::kCalibrate, case_.precision.block_seconds);
   if (const Status calibrated = sampler_->Calibrate(); !calibrated) {
     return EndWith(calibrated.error(), "run");
@@ -373,12 +404,20 @@ bool CaseRunner::DoLoad() {
 }
 
 bool CaseRunner::DoSample() {
-  Announce(Phase::kSample, sampler_->block_estimate_s());
+  const double rest = guard_.RestNeeded();
+  Announce(Phase::kSample, rest + sampler_->block_estimate_s());
+  if (rest > 0) {
+    if (context_.rest) context_.rest(rest);
+    guard_.Rested(rest);
+  }
   if (const Status block = sampler_->RunBlock(); !block) return EndWith(block.error(), "run");
-  return sampler_->state() == Sampler::State::kGoing;
+  guard_.Add({sampler_->last_round_s(), sampler_->last_block_s(), CpuMegahertz()});
+  sampler_->Discard(guard_.discarded());
+  return guard_.watching() || sampler_->state() == Sampler::State::kGoing;
 }
 
 Result<double> CaseRunner::FloorOf() {
+  if (earlier_.done > 0 && earlier_.measurement.fit) return earlier_.measurement.fit->floor_s;
   const std::string key = fmt::format("{}", fmt::join(devices_, ","));
   if (const auto it = context_.floors.find(key); it != context_.floors.end()) return it->second;
   const programs::Program null_loop = programs::NullLoop(static_cast<int>(devices_.size()));
@@ -407,131 +446,11 @@ Result<double> CaseRunner::FloorOf() {
                 .max_blocks = 3,
                 .block_seconds = 0.01,
                 .time_limit_s = 1},
-      seed_, int64_t{1} << 30);
+      seed_, {});
   RL_CHECK_OK(sampler.Calibrate());
   while (sampler.state() == Sampler::State::kGoing) RL_CHECK_OK(sampler.RunBlock());
   const double floor = std::max(0.0, sampler.Fit()->per_count.value);
   return context_.floors[key] = floor;
-}
-
-bool CaseRunner::Check() {
-  if (!program_.check) {
-    measurement_.check_detail = "no known answer";
-    return true;
-  }
-  Announce(Phase::kCheck);
-  std::vector<HostTensor> arrived;
-  if (transfers_) {
-    Result<std::vector<HostTensor>> read = transfers_->Arrived();
-    if (!read) return EndWith(read.error(), "read back");
-    arrived = std::move(*read);
-  }
-  const size_t arrays_per_device = transfers_ ? arrived.size() / devices_.size() : 0;
-  const DeviceCheckInput input(program_, static_cast<int>(devices_.size()), seed_, case_.data_mode,
-                               [&](int partition, int output) -> Result<HostTensor> {
-                                 const auto p = static_cast<size_t>(partition);
-                                 const auto o = static_cast<size_t>(output);
-                                 if (transfers_) return arrived[p * arrays_per_device + o];
-                                 HostTensor tensor(program_.outputs[o]);
-                                 RL_ASSIGN(auto read, carried_[p][o]->StartRead(tensor.bytes));
-                                 RL_CHECK_OK(read->Await());
-                                 return tensor;
-                               });
-  const programs::CheckResult result = program_.check(input);
-  if (input.error()) return EndWith(*input.error(), "read back");
-  measurement_.check_status = result.passed ? "passed" : "failed";
-  measurement_.check_detail = result.detail;
-  if (!result.passed) return End(CaseStatus::kWrongResult, result.detail);
-  return true;
-}
-
-void CaseRunner::MakeFigures(const Slope& fit) {
-  measurement_.time_s = fit.per_count;
-  measurement_.fit = Fit{.counts = fit.counts,
-                         .medians_s = fit.medians,
-                         .r2 = fit.r2,
-                         .blocks = sampler_->blocks(),
-                         .floor_s = 0};
-  measurement_.launch_s = fit.intercept;
-  measurement_.launch_resolved = fit.intercept.lo > 0;
-  if (fit.per_count.value <= 0) return;
-  const Interval& time = fit.per_count;
-  for (const programs::RateSpec& spec : program_.rates) {
-    // The interval of a reciprocal; an interval of time that reaches 0 has no upper rate.
-    const double hi = time.lo > 0 ? spec.amount / time.lo : std::numeric_limits<double>::infinity();
-    const double lo = std::isfinite(time.hi) ? spec.amount / time.hi : 0;
-    measurement_.rates.push_back(
-        {spec.name, spec.unit, {spec.amount / time.value, lo, hi}, std::nullopt});
-  }
-}
-
-void CaseRunner::Judge(const Slope& fit, Sampler::State state) {
-  std::vector<std::string> doubts;
-  if (fit.per_count.value <= 0 || fit.per_count.lo <= 0) {
-    doubts.push_back("time does not grow with the count: below the noise");
-  }
-  if (fit.r2 < kGoodR2) {
-    doubts.push_back(fmt::format("R2 of time against count is {:.4f}, under {}", fit.r2, kGoodR2));
-  }
-  if (IsDrifting(fit.block_slopes)) {
-    doubts.push_back(fmt::format("drift: the last third took {:+.1f} % against the first",
-                                 100 * Drift(fit.block_slopes)));
-  }
-  if (program_.repeat == Repeat::kLoop) {
-    if (const Result<double> floor = FloorOf()) {
-      measurement_.fit->floor_s = *floor;
-      if (fit.per_count.value < kFloors * *floor) {
-        measurement_.labels.push_back(
-            fmt::format("loop overhead included ({} a round)", FormatSeconds(*floor)));
-      }
-    }
-  }
-  measurement_.state = {{"drift", Number(Drift(fit.block_slopes))},
-                        {"load", LoadSince(cpu_start_)},
-                        {"cpu_mhz", Number(CpuMegahertz())}};
-  const double others = OptionalNumber(measurement_.state["load"], "other_cpus").value_or(0);
-  if (others > kBusyOthers) {
-    measurement_.labels.push_back(
-        fmt::format("other processes used {} CPUs meanwhile", FormatNumber(others, 2)));
-  }
-  if (!measurement_.executed_as.empty()) {
-    measurement_.status = CaseStatus::kEmulated;
-    measurement_.reason =
-        fmt::format("{} is computed as {}", measurement_.dtype, measurement_.executed_as);
-  } else if (!doubts.empty()) {
-    measurement_.status = CaseStatus::kSuspect;
-    measurement_.reason = fmt::format("{}", fmt::join(doubts, "; "));
-  } else if (state != Sampler::State::kConverged) {
-    measurement_.status = CaseStatus::kUnconverged;
-    measurement_.reason = fmt::format("interval ± {}, asked ± {}, after {} blocks and {}",
-                                      FormatShare(fit.per_count.relative_half_width()),
-                                      FormatShare(case_.precision.relative_half_width),
-                                      sampler_->blocks(), FormatSeconds(sampler_->timed_s()));
-  }
-}
-
-void CaseRunner::DoFinish() {
-  if (!ended_) {
-    measurement_.timed_s = sampler_->timed_s();
-    const std::optional<Slope> fit = sampler_->Fit();
-    if (Check() && fit) {
-      MakeFigures(*fit);
-      Judge(*fit, sampler_->state());
-      if (transfers_) {
-        const Result<bool> alias = transfers_->IsAlias();
-        if (alias && *alias) {
-          measurement_.rates.clear();
-          measurement_.labels.push_back("zero-copy: the device buffer is the host's own memory");
-        }
-      }
-      ended_ = true;
-    }
-  }
-  trip_counts_.clear();
-  inputs_.clear();
-  carried_.clear();
-  transfers_.reset();
-  executable_.reset();
 }
 
 }  // namespace ridgeline::engine

@@ -14,7 +14,9 @@
 #include "core/mesh.h"
 #include "device/device.h"
 #include "engine/host_state.h"
+#include "engine/passes.h"
 #include "engine/sampler.h"
+#include "engine/throttle_guard.h"
 #include "engine/transfers.h"
 #include "programs/program.h"
 
@@ -33,8 +35,12 @@ struct RunContext {
   std::function<Result<std::string>(const std::string& path)> read_file;
   // Bytes still free on `devices` devices together, the host's copies included on a CPU.
   std::function<int64_t(int devices)> free_bytes;
-  PhaseSink phase;                       // may be empty
-  std::map<std::string, double> floors;  // seconds a round of the empty loop, by device set
+  PhaseSink phase;                               // may be empty
+  std::function<void(double seconds)> rest;      // leaves the device idle so long; may be empty
+  std::map<std::string, double> floors;          // seconds a round of the empty loop, by device set
+  std::map<std::string, EarlierPasses> earlier;  // by id, of cases that other workers began
+
+  uint64_t pass() const;  // of the cases that were begun: how often, at most
 };
 
 class CaseRunner {
@@ -56,26 +62,42 @@ class CaseRunner {
 
   const Case& test() const { return case_; }
   const Measurement& measurement() const { return measurement_; }
+  // After Finish(), when the case was measured and passes are left.
+  const std::optional<EarlierPasses>& passed() const { return passed_; }
 
  private:
   bool DoBuild();
   bool DoLoad();
   bool DoSample();
   void DoFinish();
-  bool End(CaseStatus status, std::string reason);
+  bool End(CaseStatus status, const std::string& reason);
   bool EndWith(const Error& error, std::string_view doing);
   void Announce(Phase phase, double expected_s = 0);
   Status AuditProgram();
   Status LoadInputs();
   Status LoadTransfers();
   Result<double> TimeRun(int64_t count);
+  // Waits for the results of a run that took `seconds` and was over at `end`. An error when they
+  // keep coming after the end that the plugin told.
+  Status AwaitResults(double end, double seconds);
   Result<double> FloorOf();
   bool Check();
+  bool DoCheck();
+  // Of the order of samples: another one in every pass.
+  uint64_t ShuffleSeed() const { return seed_ + static_cast<uint64_t>(earlier_.done); }
   void MakeFigures(const Slope& fit);
-  void Judge(const Slope& fit, Sampler::State state);
+  void Judge(const Slope& fit);
+  // What the guard saw: a label when it put blocks aside, a doubt when it gave up.
+  void JudgeThrottling();
+  // {drift, load, …} of this pass, or {drift, passes[]} where there are several.
+  Json State(const Slope& fit) const;
+  // Says when a transfer to the device was none.
+  void JudgeAlias();
 
   RunContext& context_;
   Case case_;
+  EarlierPasses earlier_;
+  std::optional<EarlierPasses> passed_;
   Measurement measurement_;
   uint64_t seed_;
   bool ended_ = false;
@@ -89,6 +111,10 @@ class CaseRunner {
   std::map<int64_t, device::BufferGrid> trip_counts_;  // [partition][0] by count
   std::unique_ptr<TransferRun> transfers_;
   std::optional<Sampler> sampler_;
+  ThrottleGuard guard_;
+  std::vector<std::string> lasting_doubts_, lasting_labels_;  // of this pass and earlier ones
+  std::string not_audited_;  // why the compiled program could not be read back
+  int late_results_ = 0;
 };
 
 }  // namespace ridgeline::engine

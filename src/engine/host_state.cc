@@ -1,6 +1,7 @@
 #include "engine/host_state.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -80,6 +81,14 @@ int64_t FreeHostMemory() {
   return std::max<int64_t>(free, 0);
 }
 
+void KeepFreedMemory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_ARENA_MAX, 1);        // other arenas unmap what is wholly free, whatever else is asked
+  mallopt(M_TRIM_THRESHOLD, -1);  // never
+}
+
+void ReturnFreedMemory() { malloc_trim(0); }
+
 CpuTimes ReadCpuTimes() {
   CpuTimes times;
   std::ifstream stat("/proc/stat");
@@ -109,7 +118,11 @@ Json LoadSince(const CpuTimes& start) {
   const CpuTimes now = ReadCpuTimes();
   const double wall = std::max(now.wall - start.wall, 1e-9);
   const double own = (now.own - start.own) / wall;
-  const double other = std::max(0.0, (now.busy - start.busy) / wall - own);
+  // The kernel counts whole ticks of each CPU: in a short window one tick is many CPUs.
+  const auto cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double tick_s = cpus / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const double busy = now.busy - start.busy - (now.own - start.own);
+  const double other = std::clamp((busy - tick_s) / wall, 0.0, cpus);
   return {{"other_cpus", Number(other)},
           {"stolen_cpus", Number((now.stolen - start.stolen) / wall)},
           {"own_cpus", Number(own)},
@@ -155,6 +168,9 @@ Json DescribeHost() {
   host["machine"] = name.machine;
   host["cpu"] = ProcField("/proc/cpuinfo", "model name").value_or("unknown");
   host["cpus"] = std::thread::hardware_concurrency();
+  // Where this process may run and take memory: a wrong NUMA node halves a host link.
+  host["cpu_set"] = ProcField("/proc/self/status", "Cpus_allowed_list").value_or("unknown");
+  host["memory_nodes"] = ProcField("/proc/self/status", "Mems_allowed_list").value_or("unknown");
   host["memory_bytes"] = OrNull(ProcKibibytes("/proc/meminfo", "MemTotal"));
   host["cgroup_memory_limit_bytes"] = nullptr;
   if (const auto cgroup = ReadCgroupMemory()) host["cgroup_memory_limit_bytes"] = cgroup->limit;

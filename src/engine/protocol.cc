@@ -7,12 +7,15 @@ Json ToJson(const Job& job) {
   for (const MeshAxis& axis : job.axes) axes.push_back({{"name", axis.name}, {"size", axis.size}});
   Json cases = Json::array();
   for (const Case& c : job.cases) cases.push_back(ridgeline::ToJson(c));
+  Json earlier = Json::object();
+  for (const auto& [id, passes] : job.earlier) earlier[id] = ToJson(passes);
   return {{"plugin_path", job.plugin_path},
           {"plugin_name", job.plugin_name},
           {"devices", job.devices},
           {"axes", axes},
           {"seed", job.seed},
-          {"cases", cases}};
+          {"cases", cases},
+          {"earlier", earlier}};
 }
 
 Result<Job> JobFromJson(const Json& json) {
@@ -31,6 +34,11 @@ Result<Job> JobFromJson(const Json& json) {
       RL_ASSIGN(Case c, CaseFromJson(one));
       job.cases.push_back(std::move(c));
     }
+  }
+  const Json earlier = ObjectOr(json, "earlier");
+  for (const auto& [id, passes] : earlier.items()) {
+    RL_ASSIGN(EarlierPasses read, EarlierPassesFromJson(passes));
+    job.earlier.emplace(id, std::move(read));
   }
   return job;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/case.h"
 #include "core/mesh.h"
 #include "device/device.h"
+#include "engine/passes.h"
 
 namespace ridgeline::engine {
 
@@ -20,7 +22,8 @@ struct Job {
   int devices = 0;             // asked for; 0: all that the plugin has (a CPU: its own default)
   std::vector<MeshAxis> axes;  // empty: the physical axes
   uint64_t seed = 1;
-  std::vector<Case> cases;  // empty: describe the devices only
+  std::vector<Case> cases;                            // empty: describe the devices only
+  std::map<std::string, EarlierPasses> earlier = {};  // by id
 };
 
 Json ToJson(const Job& job);
@@ -30,6 +33,7 @@ Result<Job> JobFromJson(const Json& json);
 //   ready    {platform{}, devices[], mesh{}}
 //   phase    {id, phase, expected_s}
 //   done     {measurement{}}
+//   passed   {id, earlier{}}: one of several passes is over
 //   end      {}
 //   failed   {code, message, where, next}: the worker could not start
 Json ReadyEvent(const device::PlatformInfo& platform,

@@ -18,10 +18,12 @@
 namespace ridgeline::engine {
 namespace {
 
-constexpr size_t kLastWords = 2000;    // bytes of the worker's stderr kept for a reason
-constexpr double kStartTimeout = 120;  // until `ready`
-constexpr double kCompileFactor = 3;   // compiles may be silent for longer
+constexpr size_t kLastWords = 2000;   // bytes of the worker's stderr kept for a reason
+constexpr double kCompileFactor = 3;  // compiles may be silent for longer
 constexpr double kExpectedFactor = 20;
+// Cases whose passes alternate: enough for time to go by between two passes of one case, few enough
+// that an interruption costs little.
+constexpr size_t kTogether = 40;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -96,6 +98,7 @@ class WorkerProcess {
     return worker;
   }
 
+  // Moved before it is waited for only.
   WorkerProcess(WorkerProcess&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)),
         events_(std::move(other.events_)),
@@ -129,31 +132,42 @@ class WorkerProcess {
       const ssize_t n = read(events_.get(), buffer, sizeof(buffer));
       if (n <= 0) return n < 0 && errno == EINTR;
       line_.append(buffer, static_cast<size_t>(n));
-      size_t start = 0;
-      for (size_t end = line_.find('\n'); end != std::string::npos; end = line_.find('\n', start)) {
-        lines.push_back(line_.substr(start, end - start));
-        start = end + 1;
-      }
-      line_.erase(0, start);
+      TakeLines(lines);
     }
     return true;
   }
 
+  bool HasEnded() {
+    if (!ended_ && waitpid(pid_, &status_, WNOHANG) == pid_) ended_ = true;
+    return ended_;
+  }
+
+  // What a worker that has ended wrote before.
+  void Drain(std::vector<std::string>& lines) {
+    fcntl(events_.get(), F_SETFL, O_NONBLOCK);
+    char buffer[65536];
+    ssize_t n = 0;
+    while ((n = read(events_.get(), buffer, sizeof(buffer))) > 0) {
+      line_.append(buffer, static_cast<size_t>(n));
+    }
+    TakeLines(lines);
+  }
+
   void Kill() {
     kill(-pid_, SIGKILL);
-    kill(pid_, SIGKILL);
+    if (!ended_) kill(pid_, SIGKILL);
     Reap();
   }
 
   // "signal 11 (Segmentation fault)", "exit code 3", with the last words it wrote.
   std::string Reap() {
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    while (!ended_ && waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
+    kill(-pid_, SIGKILL);  // what the plugin started and left
     pid_ = -1;
-    std::string how = WIFSIGNALED(status) ? fmt::format("signal {} ({})", WTERMSIG(status),
-                                                        strsignal(WTERMSIG(status)))
-                                          : fmt::format("exit code {}", WEXITSTATUS(status));
+    std::string how = WIFSIGNALED(status_) ? fmt::format("signal {} ({})", WTERMSIG(status_),
+                                                         strsignal(WTERMSIG(status_)))
+                                           : fmt::format("exit code {}", WEXITSTATUS(status_));
     char buffer[4096];
     ssize_t n = 0;
     while (errors_.get() >= 0 && (n = read(errors_.get(), buffer, sizeof(buffer))) > 0) {
@@ -168,6 +182,15 @@ class WorkerProcess {
  private:
   WorkerProcess() = default;
 
+  void TakeLines(std::vector<std::string>& lines) {
+    size_t start = 0;
+    for (size_t end = line_.find('\n'); end != std::string::npos; end = line_.find('\n', start)) {
+      lines.push_back(line_.substr(start, end - start));
+      start = end + 1;
+    }
+    line_.erase(0, start);
+  }
+
   void SendJob() {
     const ssize_t n = write(in_.get(), pending_job_.data(), pending_job_.size());
     if (n > 0) pending_job_.erase(0, static_cast<size_t>(n));
@@ -177,6 +200,8 @@ class WorkerProcess {
   }
 
   pid_t pid_ = -1;
+  bool ended_ = false;  // and waited for, with status_
+  int status_ = 0;
   Descriptor events_;
   Descriptor errors_;
   Descriptor in_;
@@ -188,32 +213,85 @@ class WorkerProcess {
 class Supervisor {
  public:
   Supervisor(Job job, const SuperviseOptions& options, const SuperviseCallbacks& callbacks)
-      : job_(std::move(job)), options_(options), callbacks_(callbacks), left_(job_.cases) {
+      : job_(std::move(job)),
+        options_(options),
+        callbacks_(callbacks),
+        left_(std::move(job_.cases)) {
+    std::ranges::stable_sort(left_, {}, [](const Case& c) { return c.component; });
     if (options_.time_limit_s > 0) deadline_ = Now() + options_.time_limit_s;
   }
 
   Result<SuperviseResult> Run() {
     int barren = 0;  // workers in a row that died without ending a case
+    StartGroup();
     while (true) {
-      const size_t before = left_.size();
-      RL_ASSIGN(const bool finished, RunOneWorker());
-      if (finished) break;
-      ++result_.restarts;
-      barren = left_.size() < before ? 0 : barren + 1;
-      if (barren >= 2) {
-        return Fail(Code::kUnavailable, "the worker process dies at once: " + last_death_, "",
-                    "see `ridgeline doctor`");
+      ended_ = 0;
+      RL_ASSIGN(const WorkerEnd end, RunOneWorker());
+      if (end == WorkerEnd::kRunIsOver) break;
+      if (end == WorkerEnd::kDied) {
+        ++result_.restarts;
+        barren = ended_ > 0 ? 0 : barren + 1;
+        if (barren >= 2) {
+          RL_CHECK_OK(Stop({Code::kUnavailable, "the worker process dies at once: " + last_death_,
+                            "", "see `ridgeline doctor`"}));
+          break;
+        }
+        if (!now_.empty() || !announced_) continue;
       }
-      if (left_.empty()) break;
+      Move(now_, result_.not_run);  // that the worker left out
+      now_ = std::exchange(waiting_, {});
+      if (now_.empty()) StartGroup();
+      if (now_.empty()) break;
     }
-    result_.not_run = left_;
+    Move(now_, result_.not_run);
+    Move(waiting_, result_.not_run);
+    Move(left_, result_.not_run);
+    if (!result_.interrupted) RL_CHECK_OK(EndHalfDone());
     return result_;
   }
 
  private:
-  // True when the run is over, false when the worker died and another one has to go on.
-  Result<bool> RunOneWorker() {
-    job_.cases = left_;
+  enum class WorkerEnd { kFinished, kDied, kRunIsOver };
+
+  static void Move(std::vector<Case>& from, std::vector<Case>& to) {
+    std::ranges::move(from, std::back_inserter(to));
+    from.clear();
+  }
+
+  // The next cases: all of one pass, or a group whose passes alternate.
+  void StartGroup() {
+    const bool several = !left_.empty() && left_.front().precision.passes > 1;
+    size_t count = 0;
+    while (count < left_.size() && (left_[count].precision.passes > 1) == several &&
+           (!several || count < kTogether)) {
+      ++count;
+    }
+    const auto end = left_.begin() + static_cast<std::ptrdiff_t>(count);
+    now_.assign(std::move_iterator(left_.begin()), std::move_iterator(end));
+    left_.erase(left_.begin(), end);
+  }
+
+  // Cases that some passes have measured.
+  Status EndHalfDone() {
+    const std::vector<Case> not_run = std::exchange(result_.not_run, {});
+    for (const Case& c : not_run) {
+      const auto it = job_.earlier.find(c.id());
+      if (it == job_.earlier.end()) {
+        result_.not_run.push_back(c);
+        continue;
+      }
+      Measurement measurement = it->second.measurement;
+      const std::string before = measurement.reason.empty() ? "" : "; " + measurement.reason;
+      measurement.reason = fmt::format("the run ended after {} of {} passes{}", it->second.done,
+                                       c.precision.passes, before);
+      if (measurement.status == CaseStatus::kOk) measurement.status = CaseStatus::kUnconverged;
+      RL_CHECK_OK(callbacks_.done(std::move(measurement)));
+    }
+    return {};
+  }
+
+  Result<WorkerEnd> RunOneWorker() {
+    job_.cases = now_;
     RL_ASSIGN(WorkerProcess worker,
               WorkerProcess::Start(options_.worker_command, DumpLine(ToJson(job_)) + "\n"));
     active_.clear();
@@ -221,28 +299,33 @@ class Supervisor {
     phase_deadline_ = Now() + options_.start_timeout_s;
     while (true) {
       std::vector<std::string> lines;
-      const bool open = worker.Poll(0.1, lines);
+      bool open = worker.Poll(0.1, lines);
+      if (open && worker.HasEnded()) {
+        // A process that the plugin left behind may hold the pipe open for ever.
+        worker.Drain(lines);
+        open = false;
+      }
       for (const std::string& line : lines) {
-        RL_ASSIGN(const bool end, Handle(line));
+        RL_ASSIGN(const std::optional<WorkerEnd> end, Handle(line));
         if (end) {
           worker.Kill();
-          return true;
+          return *end;
         }
       }
       if (callbacks_.tick) callbacks_.tick();
       if (options_.interrupted && options_.interrupted->load()) {
         worker.Kill();
         result_.interrupted = true;
-        return true;
+        return WorkerEnd::kRunIsOver;
       }
       if (deadline_ > 0 && Now() > deadline_) {
         worker.Kill();
-        return true;
+        return WorkerEnd::kRunIsOver;
       }
       if (!open) {
         last_death_ = worker.Reap();
         RL_CHECK_OK(Lose(fmt::format("the worker died in phase '{}': {}", phase_, last_death_)));
-        return false;
+        return WorkerEnd::kDied;
       }
       if (Now() > phase_deadline_) {
         worker.Kill();
@@ -255,17 +338,28 @@ class Supervisor {
         }
         RL_CHECK_OK(Lose(fmt::format("{} beyond the limit; killed (--hang-timeout {:g})",
                                      last_death_, options_.hang_timeout_s)));
-        return false;
+        return WorkerEnd::kDied;
       }
     }
   }
 
-  Result<bool> Handle(const std::string& line) {
+  // The worker's end, when the line says it.
+  Result<std::optional<WorkerEnd>> Handle(const std::string& line) {
     const Result<Json> parsed = ParseJson(line);
-    if (!parsed) return false;  // the plugin wrote to our descriptor: not ours to read
+    if (!parsed) return std::nullopt;  // the plugin wrote to our descriptor: not ours to read
     const Json& event = *parsed;
     const std::string kind = StringOr(event, "event");
     if (kind == "ready") {
+      const Json mesh = ObjectOr(event, "mesh");
+      if (announced_ && mesh != mesh_) {
+        RL_CHECK_OK(Stop({Code::kUnavailable,
+                          fmt::format("the plugin's devices have changed during the run: mesh {}, "
+                                      "before {}",
+                                      DumpLine(mesh), DumpLine(mesh_)),
+                          "", "start a new run with the devices that are there"}));
+        return WorkerEnd::kRunIsOver;
+      }
+      mesh_ = mesh;
       if (!announced_ && callbacks_.ready) RL_CHECK_OK(callbacks_.ready(event));
       announced_ = true;
       phase_deadline_ = Now() + options_.hang_timeout_s;
@@ -280,29 +374,55 @@ class Supervisor {
     } else if (kind == "done") {
       RL_ASSIGN(Measurement measurement, MeasurementFromJson(ObjectOr(event, "measurement")));
       RL_CHECK_OK(Finish(std::move(measurement)));
+    } else if (kind == "passed") {
+      RL_ASSIGN(EarlierPasses earlier, EarlierPassesFromJson(ObjectOr(event, "earlier")));
+      Pass(StringOr(event, "id"), std::move(earlier));
     } else if (kind == "failed") {
       Error error = ErrorFromEvent(event);
       // Whatever kept the plugin from opening, it cannot be used here.
-      if (!announced_) error.code = Code::kUnavailable;
-      return tl::unexpected(std::move(error));
+      error.code = Code::kUnavailable;
+      RL_CHECK_OK(Stop(std::move(error)));
+      return WorkerEnd::kRunIsOver;
     } else if (kind == "end") {
-      return true;
+      return WorkerEnd::kFinished;
     }
-    return false;
+    return std::nullopt;
+  }
+
+  // No worker can go on. Before anything was announced that is an error, later the end of the run.
+  Status Stop(Error error) {
+    if (!announced_) return tl::unexpected(std::move(error));
+    result_.stopped = std::move(error);
+    return {};
   }
 
   Status Finish(Measurement measurement) {
-    std::erase_if(left_, [&measurement](const Case& c) { return c.id() == measurement.id; });
+    std::erase_if(now_, [&measurement](const Case& c) { return c.id() == measurement.id; });
+    job_.earlier.erase(measurement.id);
+    NoteEnd();
+    return callbacks_.done(std::move(measurement));
+  }
+
+  void Pass(const std::string& id, EarlierPasses earlier) {
+    const auto it = std::ranges::find_if(now_, [&id](const Case& c) { return c.id() == id; });
+    if (it == now_.end()) return;
+    waiting_.push_back(std::move(*it));
+    now_.erase(it);
+    job_.earlier.insert_or_assign(id, std::move(earlier));
+    NoteEnd();
+    if (callbacks_.passed) callbacks_.passed(waiting_.back());
+  }
+
+  void NoteEnd() {
+    ++ended_;
     active_.clear();
     phase_ = "between cases";
-    return callbacks_.done(std::move(measurement));
   }
 
   // The active case is lost to a dead worker; the others of its batch run again.
   Status Lose(std::string reason) {
-    const auto it =
-        std::ranges::find_if(left_, [this](const Case& c) { return c.id() == active_; });
-    if (it == left_.end()) return {};
+    const auto it = std::ranges::find_if(now_, [this](const Case& c) { return c.id() == active_; });
+    if (it == now_.end()) return {};
     Measurement measurement;
     measurement.id = active_;
     measurement.component = it->component;
@@ -317,9 +437,13 @@ class Supervisor {
   Job job_;
   const SuperviseOptions& options_;
   const SuperviseCallbacks& callbacks_;
-  std::vector<Case> left_;
+  std::vector<Case> now_;      // of the worker at hand
+  std::vector<Case> waiting_;  // for their next pass
+  std::vector<Case> left_;     // of later groups
+  int ended_ = 0;              // cases and passes that the worker at hand brought to an end
   SuperviseResult result_;
   bool announced_ = false;
+  Json mesh_;
   std::string active_;
   std::string phase_;
   std::string last_death_;

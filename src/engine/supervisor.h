@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,20 +22,27 @@ struct SuperviseOptions {
 };
 
 struct SuperviseCallbacks {
-  std::function<Status(const Json& ready)> ready;  // once; an error ends the run
-  std::function<void(const std::string& id, std::string_view phase)> phase;
-  std::function<Status(Measurement)> done;  // an error of it ends the run
-  std::function<void()> tick;               // about ten times a second
+  std::function<Status(const Json& ready)> ready = {};  // once; an error ends the run
+  std::function<void(const std::string& id, std::string_view phase)> phase = {};
+  std::function<Status(Measurement)> done = {};  // an error of it ends the run
+  std::function<void(const Case&)> passed = {};  // one of its passes is over, others follow
+  std::function<void()> tick = {};               // about ten times a second
 };
 
 struct SuperviseResult {
   std::vector<Case> not_run;  // because of the time limit or an interruption
   bool interrupted = false;
   int restarts = 0;
+  std::optional<Error> stopped;  // why no worker can go on with what was not run
 };
 
-// Runs the job to its end. Errors: the worker cannot start, twice in a row dies without having done
-// anything, or `ready` or `done` failed.
+// Runs the job to its end, or to where the plugin can no longer be used: not opened by a later
+// worker, other devices than at first, or two workers in a row that died without having done
+// anything. Errors: that before the first worker was ready, or `ready` or `done` failed.
+//
+// Cases with several passes go in groups: a worker runs all of a group once, then the next worker
+// goes on with what the first measured. Where the run ends early, but not by an interruption, a
+// case whose passes are not complete is done with what they gave, `unconverged`.
 Result<SuperviseResult> Supervise(Job job, const SuperviseOptions& options,
                                   const SuperviseCallbacks& callbacks);
 

@@ -36,36 +36,42 @@ device::PutRequest TransferRun::RequestFor(const Lane& lane, const HostTensor& s
 Result<std::unique_ptr<TransferRun>> TransferRun::Create(device::Client& client,
                                                          const programs::Program& program,
                                                          std::vector<int> devices, uint64_t seed,
-                                                         std::string_view data_mode,
-                                                         int64_t max_count) {
+                                                         std::string_view data_mode) {
   auto run = std::unique_ptr<TransferRun>(new TransferRun(client, program));
   for (size_t place = 0; place < devices.size(); ++place) {
     Lane& lane = run->lanes_.emplace_back();
     lane.device = devices[place];
     const programs::InputSource source(program.inputs[0], 0, static_cast<int>(place), seed,
                                        data_mode);
-    const HostTensor pattern = source.Materialize();
-    for (int64_t i = 0; i < max_count; ++i) {
-      if (MovesToDevice(program.transfer)) lane.sources.push_back(pattern);
-      if (!MovesFromDevice(program.transfer)) continue;
-      RL_ASSIGN(std::unique_ptr<device::Buffer> buffer,
-                client.StartPut({.data = pattern.bytes,
-                                 .shape = pattern.shape,
-                                 .device = lane.device,
-                                 .memory_kind = program.transfer.memory_kind,
-                                 .semantics = device::HostSemantics::kImmutableOnlyDuringCall}));
-      RL_CHECK_OK(buffer->Await());
-      lane.on_device.push_back(std::move(buffer));
-      HostTensor destination(pattern.shape);
-      std::ranges::fill(destination.bytes, std::byte{0xa5});
-      lane.destinations.push_back(std::move(destination));
-    }
+    lane.pattern = source.Materialize();
   }
   return run;
 }
 
+Status TransferRun::Reserve(Lane& lane, size_t count) {
+  const programs::Transfer& transfer = program_.transfer;
+  while (MovesToDevice(transfer) && lane.sources.size() < count) {
+    lane.sources.push_back(lane.pattern);
+  }
+  while (MovesFromDevice(transfer) && lane.on_device.size() < count) {
+    RL_ASSIGN(std::unique_ptr<device::Buffer> buffer,
+              client_.StartPut({.data = lane.pattern.bytes,
+                                .shape = lane.pattern.shape,
+                                .device = lane.device,
+                                .memory_kind = transfer.memory_kind,
+                                .semantics = device::HostSemantics::kImmutableOnlyDuringCall}));
+    RL_CHECK_OK(buffer->Await());
+    lane.on_device.push_back(std::move(buffer));
+    HostTensor destination(lane.pattern.shape);
+    std::ranges::fill(destination.bytes, std::byte{0xa5});
+    lane.destinations.push_back(std::move(destination));
+  }
+  return {};
+}
+
 Result<double> TransferRun::Time(int64_t count) {
   const auto n = static_cast<size_t>(count);
+  for (Lane& lane : lanes_) RL_CHECK_OK(Reserve(lane, n));
   std::vector<std::unique_ptr<device::Buffer>> put;
   std::vector<std::unique_ptr<device::Pending>> reads;
   put.reserve(n * lanes_.size());

@@ -11,16 +11,15 @@
 
 namespace ridgeline::engine {
 
-// Host arrays are filled and device buffers made before anything is timed; results of timed puts
-// are freed outside of the timed region.
+// Host arrays are filled and device buffers made before the first run that needs them is timed;
+// results of timed puts are freed outside of the timed region.
 class TransferRun {
  public:
-  // `devices` are indices into client.devices(); each device moves its own buffers. Up to
-  // `max_count` transfers in one direction.
+  // `devices` are indices into client.devices(); each device moves its own buffers.
   static Result<std::unique_ptr<TransferRun>> Create(device::Client& client,
                                                      const programs::Program& program,
                                                      std::vector<int> devices, uint64_t seed,
-                                                     std::string_view data_mode, int64_t max_count);
+                                                     std::string_view data_mode);
 
   // Seconds for `count` transfers on every device (both directions: `count` each way).
   Result<double> Time(int64_t count);
@@ -32,6 +31,7 @@ class TransferRun {
  private:
   struct Lane {
     int device = 0;
+    HostTensor pattern;
     std::vector<HostTensor> sources;                         // to device
     std::vector<std::unique_ptr<device::Buffer>> on_device;  // from device
     std::vector<HostTensor> destinations;                    // pre-faulted
@@ -40,6 +40,8 @@ class TransferRun {
   };
 
   TransferRun(device::Client& client, const programs::Program& program);
+  // Buffers for `count` transfers; those of earlier runs stay.
+  Status Reserve(Lane& lane, size_t count);
   device::PutRequest RequestFor(const Lane& lane, const HostTensor& source) const;
 
   device::Client& client_;

@@ -1,16 +1,19 @@
 #include "engine/worker.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "base/text.h"
 #include "engine/batch.h"
@@ -107,9 +110,22 @@ Status Work(const std::string& job_line, int out) {
                     {"phase", Name(phase)},
                     {"expected_s", Number(expected_s)}});
   };
-  RunCases(context, std::move(job.cases), [out](const Measurement& measurement) {
-    WriteLine(out, {{"event", "done"}, {"measurement", ridgeline::ToJson(measurement)}});
-  });
+  context.rest = [](double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  };
+  context.earlier = std::move(job.earlier);
+  RunCases(
+      context, std::move(job.cases),
+      {.done =
+           [out](const Measurement& measurement) {
+             WriteLine(out, {{"event", "done"}, {"measurement", ridgeline::ToJson(measurement)}});
+           },
+       .passed =
+           [out](const EarlierPasses& earlier) {
+             WriteLine(out, {{"event", "passed"},
+                             {"id", earlier.measurement.id},
+                             {"earlier", ToJson(earlier)}});
+           }});
   WriteLine(out, {{"event", "end"}});
   return {};
 }
@@ -118,8 +134,13 @@ Status Work(const std::string& job_line, int out) {
 
 int RunWorker(int in, int out) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const Status status = Work(ReadLine(in), out);
-  if (!status) WriteLine(out, FailedEvent(status.error()));
+  KeepFreedMemory();
+  // Where nothing that the plugin writes or starts will find it.
+  constexpr int kOutOfTheWay = 100;
+  const int events = fcntl(out, F_DUPFD_CLOEXEC, kOutOfTheWay);
+  close(out);
+  const Status status = Work(ReadLine(in), events);
+  if (!status) WriteLine(events, FailedEvent(status.error()));
   // Plugins keep threads; their destructors at exit are of no use to anyone.
   _exit(status ? 0 : 1);
 }

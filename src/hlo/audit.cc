@@ -53,7 +53,7 @@ std::string Describe(const std::vector<std::vector<int64_t>>& groups) {
   return text.size() > kShown ? text.substr(0, kShown) + "…" : text;
 }
 
-std::string Describe(std::vector<std::pair<int64_t, int64_t>> pairs) {
+std::string Describe(const std::vector<std::pair<int64_t, int64_t>>& pairs) {
   std::vector<std::vector<int64_t>> lists;
   for (const auto& [from, to] : pairs) lists.push_back({from, to});
   return Describe(lists);
@@ -327,6 +327,16 @@ class Auditor {
     return BaseOpcode(at.opcode) == "copy" && from.memory_space != to.memory_space;
   }
 
+  // XLA's GPU compiler lays an all-reduce's result over its operand: one that is kept is copied.
+  bool FeedsInPlace(const Unit& unit) const {
+    if (unit.instruction->opcode != "copy") return false;
+    return std::ranges::any_of(survey_.matches, [&unit](const Match& match) {
+      const Instruction& op = *match.op.instruction;
+      return match.op.frame == unit.frame && BaseOpcode(op.opcode) == "all-reduce" &&
+             std::ranges::find(op.operands, unit.instruction->id) != op.operands.end();
+    });
+  }
+
   void CheckOthers() {
     std::vector<std::string> between;
     for (const Unit& unit : survey_.others) {
@@ -349,6 +359,10 @@ class Auditor {
                                : FindingLevel::kWarning;
       if (!unit.only_moves) {
         text += "; it computes something that was not expected";
+        level = FindingLevel::kWarning;
+      } else if (FeedsInPlace(unit)) {
+        text +=
+            "; this compiler reduces in place, so that the figure holds a copy of the buffer too";
         level = FindingLevel::kWarning;
       } else if (ChangesMemory(unit)) {
         text += "; it takes an array to another memory space";

@@ -95,7 +95,7 @@ class Walker {
       if (expected) survey.matches.push_back({{&at, frame, {}}, *expected, unit ? *unit : own});
       if (expected || MovesNothing(at.opcode)) continue;
 
-      const std::span<const int64_t> inside = RunsInPlace(at);
+      const std::span<const int64_t> inside = RunsOrDefines(tracer_.module(), at);
       const bool is_unit =
           !unit && (at.opcode == "fusion" || inside.empty() || at.opcode == "async-start");
       const size_t matches = survey.matches.size();

@@ -40,6 +40,18 @@ std::string PrimitiveName(int primitive) {
   return info ? std::string(info->name) : fmt::format("type{}", primitive);
 }
 
+int PackedBits(int primitive) {
+  const PrimitiveInfo* info = FindPrimitive(primitive);
+  return info && info->bits < 8 ? info->bits : 0;
+}
+
+std::optional<int> PrimitiveNumber(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kPrimitives), std::end(kPrimitives),
+                                   [&](const PrimitiveInfo& info) { return info.name == name; });
+  if (found == std::end(kPrimitives)) return std::nullopt;
+  return found->number;
+}
+
 bool Shape::is_array() const {
   const PrimitiveInfo* info = FindPrimitive(primitive);
   return info && info->bits > 0;
@@ -62,10 +74,9 @@ double Shape::bytes() const {
   for (const Shape& element : tuple) total += element.bytes();
   if (!is_array()) return total;
   // Without a packed layout every element takes whole bytes.
-  const int bits = FindPrimitive(primitive)->bits;
-  const double stored = element_bits > 0 ? static_cast<double>(element_bits)
-                                         : static_cast<double>((bits + 7) / 8 * 8);
-  return elements() * stored / 8;
+  const int whole_bytes = (FindPrimitive(primitive)->bits + 7) / 8;
+  const double stored = element_bits > 0 ? static_cast<double>(element_bits) / 8 : whole_bytes;
+  return elements() * stored;
 }
 
 std::string Shape::ToString() const {
@@ -166,6 +177,15 @@ std::span<const int64_t> RunsInPlace(const Instruction& instruction) {
   const bool runs =
       std::find(kOpcodes.begin(), kOpcodes.end(), instruction.opcode) != kOpcodes.end();
   return runs ? std::span<const int64_t>(instruction.called) : std::span<const int64_t>();
+}
+
+std::span<const int64_t> RunsOrDefines(const Module& module, const Instruction& instruction) {
+  if (instruction.opcode != "custom-call" || instruction.called.size() != 1) {
+    return RunsInPlace(instruction);
+  }
+  const Instruction& root = module.Get(instruction.called[0]).Root();
+  const bool whole = root.shape.ToString() == instruction.shape.ToString();
+  return whole ? std::span<const int64_t>(instruction.called) : std::span<const int64_t>();
 }
 
 std::vector<const Computation*> Reachable(const Module& module, const Computation& from) {

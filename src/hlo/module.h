@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +21,10 @@ namespace ridgeline::hlo {
 inline constexpr int kTupleType = 13;
 // "bf16" for 16; "type99" for a number that no XLA known to us uses.
 std::string PrimitiveName(int primitive);
+// Bits of an element of a type below one byte; 0 for all others.
+int PackedBits(int primitive);
+// The number of "bf16"; absent for what is no name.
+std::optional<int> PrimitiveNumber(std::string_view name);
 
 struct Shape {
   int primitive = 0;          // XLA's PrimitiveType number
@@ -27,6 +33,7 @@ struct Shape {
   std::vector<int64_t> minor_to_major;
   int64_t element_bits = 0;  // layout's own element size (packed s4: 4); 0: the type's
   int64_t memory_space = 0;  // 0 is the device's default memory; on a TPU 1 is VMEM
+  bool dynamic = false;      // a dimension (of an element) is an upper bound
 
   bool is_tuple() const { return primitive == kTupleType; }
   bool is_array() const;
@@ -61,6 +68,9 @@ struct DotDimensions {
   std::vector<int64_t> lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
 };
 
+// FftType's numbers.
+enum class FftType { kFft = 0, kInverse = 1, kReal = 2, kInverseReal = 3 };
+
 struct Instruction {
   int64_t id = 0;
   std::string name;
@@ -87,6 +97,17 @@ struct Instruction {
   std::vector<std::vector<int64_t>> groups;  // of a collective; empty: one group of all
   std::vector<std::pair<int64_t, int64_t>> source_target;
   std::optional<int64_t> integer;  // value of a scalar integer or pred constant
+  FftType fft_type = FftType::kFft;
+  std::vector<int64_t> fft_length;
+  std::vector<int64_t> slice_strides;
+  bool left_side = false;    // triangular-solve
+  bool side_effect = false;  // a custom call that says so
+  bool high_precision =
+      false;  // a dot or convolution in several passes: HIGH, HIGHEST or an algorithm
+  std::map<std::string, std::string, std::less<>> frontend_attributes;
+  // Of all that the file states but name, operands, called computations and metadata: instructions
+  // that agree in this too compute the same.
+  uint64_t fingerprint = 0;
 };
 
 struct Computation {
@@ -115,8 +136,13 @@ struct Alias {
 struct Module {
   std::string name;
   std::vector<Computation> computations;
-  int64_t entry = 0;           // computation id
-  std::vector<Alias> aliases;  // donated parameters
+  int64_t entry = 0;            // computation id
+  std::vector<Alias> aliases;   // donated parameters
+  std::vector<int64_t> donors;  // parameters whose memory any output may take
+  bool scheduled = false;       // compiled: fusions and order are final
+  int64_t partitions = 0;       // as HLO text states it; 0: not stated
+  int64_t replicas = 0;
+  std::map<std::string, std::string, std::less<>> frontend_attributes;
 
   const Computation& Get(int64_t computation_id) const {
     return computations[index_.at(computation_id)];
@@ -127,7 +153,7 @@ struct Module {
   // their users, a `while` has one operand and two computations, called computations exist and nest
   // at most kMaxNesting deep without a cycle.
   Status Link();
-  static constexpr int kMaxNesting = 200;
+  static constexpr int kMaxNesting = 400;
 
  private:
   std::unordered_map<int64_t, size_t> index_;
@@ -137,6 +163,11 @@ struct Module {
 // async-start. Empty for the functions that reduce, sort and the like apply to elements, and for
 // async-update and async-done, which name the computation of their async-start again.
 std::span<const int64_t> RunsInPlace(const Instruction& instruction);
+
+// The same, and the computation that a custom call carries as its own definition: libtpu hands work
+// to the SparseCore so. Its result has the call's shape, which tells it from the functions of
+// scalars (comparators) that other custom calls carry.
+std::span<const int64_t> RunsOrDefines(const Module& module, const Instruction& instruction);
 
 // Every computation that `from` reaches through any call, itself first, each once.
 std::vector<const Computation*> Reachable(const Module& module, const Computation& from);

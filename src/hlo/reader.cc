@@ -1,11 +1,14 @@
 #include "hlo/reader.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "base/hash.h"
+#include "hlo/text_reader.h"
 #include "hlo_wire.pb.h"
 
 namespace ridgeline::hlo {
@@ -53,6 +56,14 @@ class ModuleReader {
     Module module;
     module.name = Text(wire.name());
     module.entry = wire.entry_computation_id();
+    module.scheduled = !wire.schedule().empty();
+    packs_ = !module.scheduled;
+    for (const hlo_wire::BufferDonor& donor : wire.buffer_donor().entries()) {
+      module.donors.push_back(donor.parameter_number());
+    }
+    module.frontend_attributes = ReadAttributes(wire.frontend_attributes());
+    module.partitions = wire.text_partitions();
+    module.replicas = wire.text_replicas();
     for (const hlo_wire::AliasEntry& entry : wire.input_output_alias().entries()) {
       module.aliases.push_back({ToIds(entry.output_shape_index()), entry.parameter_number()});
     }
@@ -77,20 +88,30 @@ class ModuleReader {
                 fmt::format("malformed HLO module: '{}' has {}", Text(wire.name()), what));
   }
 
+  static tl::unexpected<Error> UnknownSize(const hlo_wire::Instruction& wire) {
+    tl::unexpected<Error> error = Bad(wire, "a dimension of unknown or negative size");
+    error.value().next = "export the program with fixed sizes, or with an upper bound";
+    return error;
+  }
+
   // Nesting is bounded by protobuf's own limit of 100 messages.
-  static Result<Shape> ReadShape(const hlo_wire::Shape& wire, const hlo_wire::Instruction& owner) {
+  Result<Shape> ReadShape(const hlo_wire::Shape& wire, const hlo_wire::Instruction& owner) const {
     Shape shape;
     shape.primitive = wire.element_type();
     shape.dims = ToIds(wire.dimensions());
     for (int64_t dim : shape.dims) {
-      if (dim < 0) return Bad(owner, "a dimension of unknown or negative size");
+      if (dim < 0) return UnknownSize(owner);
     }
+    for (const bool dynamic : wire.is_dynamic_dimension()) shape.dynamic |= dynamic;
     for (const hlo_wire::Shape& element : wire.tuple_shapes()) {
       RL_ASSIGN(Shape read, ReadShape(element, owner));
+      shape.dynamic |= read.dynamic;
       shape.tuple.push_back(std::move(read));
     }
     shape.minor_to_major = ToIds(wire.layout().minor_to_major());
     shape.element_bits = wire.layout().element_size_in_bits();
+    // Layouts come with compilation; until then small elements are packed, as accelerators do.
+    if (packs_ && shape.element_bits == 0) shape.element_bits = PackedBits(shape.primitive);
     shape.memory_space = wire.layout().memory_space();
     return shape;
   }
@@ -136,7 +157,41 @@ class ModuleReader {
     if (out.opcode == "constant" && out.shape.is_scalar_integer()) {
       out.integer = ReadInteger(wire.literal());
     }
+    if (wire.fft_type() >= 0 && wire.fft_type() <= 3) {
+      out.fft_type = static_cast<FftType>(wire.fft_type());
+    }
+    out.fft_length = ToIds(wire.fft_length());
+    for (const hlo_wire::SliceDimensions& dim : wire.slice_dimensions()) {
+      out.slice_strides.push_back(dim.stride());
+    }
+    out.left_side = wire.triangular_solve_options().left_side();
+    out.side_effect = wire.custom_call_has_side_effect();
+    const hlo_wire::PrecisionConfig& precision = wire.precision_config();
+    out.high_precision = precision.algorithm() != 0;
+    for (const int one : precision.operand_precision()) out.high_precision |= one != 0;
+    out.frontend_attributes = ReadAttributes(wire.frontend_attributes());
+    out.fingerprint = Fingerprint(wire);
     return out;
+  }
+
+  static std::map<std::string, std::string, std::less<>> ReadAttributes(
+      const hlo_wire::FrontendAttributes& wire) {
+    std::map<std::string, std::string, std::less<>> out;
+    for (const hlo_wire::FrontendAttribute& one : wire.map()) {
+      out[Text(one.key())] = Text(one.value());
+    }
+    return out;
+  }
+
+  static uint64_t Fingerprint(const hlo_wire::Instruction& wire) {
+    hlo_wire::Instruction rest = wire;
+    rest.clear_name();
+    rest.clear_metadata();
+    rest.clear_id();
+    rest.clear_operand_ids();
+    rest.clear_called_computation_ids();
+    rest.clear_frontend_attributes();
+    return Fnv1a(rest.SerializePartialAsString());
   }
 
   static ConvolutionDimensions ReadConvolution(const hlo_wire::ConvolutionDimensions& wire) {
@@ -315,12 +370,12 @@ class ModuleReader {
   }
 
   int64_t group_ids_ = 0;
+  bool packs_ = false;
 };
 
 std::string LooksLike(std::string_view bytes) {
   if (bytes.empty()) return "it is empty";
   if (bytes.starts_with("ML\xefR")) return "it is MLIR bytecode";
-  if (bytes.starts_with("HloModule")) return "it is HLO text";
   const std::string_view head = bytes.substr(0, 200);
   if (head.find("module") != head.npos && head.find('{') != head.npos) return "it is MLIR text";
   return fmt::format("it is cut short, damaged or something else, {} bytes", bytes.size());
@@ -334,6 +389,12 @@ bool Parse(std::string_view bytes, google::protobuf::MessageLite& into) {
 }  // namespace
 
 Result<Module> ReadModule(std::string_view bytes) {
+  if (LooksLikeHloText(bytes)) {
+    google::protobuf::Arena arena;
+    auto* text = google::protobuf::Arena::CreateMessage<hlo_wire::Module>(&arena);
+    RL_CHECK_OK(ReadText(bytes, *text));
+    return ModuleReader().Read(*text);
+  }
   // A bare module's field 1 is its name, a container's is the module: a name never parses as a
   // module with computations.
   hlo_wire::ModuleInContainer container;

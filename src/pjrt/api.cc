@@ -90,20 +90,31 @@ Status Api::Convert(PJRT_Error* error, std::string_view where) const {
   if (Has(RL_PJRT_ENTRY(PJRT_Error_GetCode))) {
     RL_PJRT_ARGS(PJRT_Error_GetCode, args);
     args.error = error;
-    // An error about the error is of no use: it is destroyed, the code stays unknown.
+    // An error about the error is of no use, and asking about it could go on for ever.
     if (PJRT_Error* second = table_->PJRT_Error_GetCode(&args); second != nullptr) {
-      (void)Convert(second, "PJRT_Error_GetCode");
-    } else if (args.code >= PJRT_Error_Code_CANCELLED &&
-               args.code <= PJRT_Error_Code_UNAUTHENTICATED) {
-      result.code = static_cast<Code>(args.code);
+      Destroy(second);
+    } else if (const int code = EnumNumber(args.code);
+               code >= PJRT_Error_Code_CANCELLED && code <= PJRT_Error_Code_UNAUTHENTICATED) {
+      result.code = static_cast<Code>(code);
     }
   }
-  if (Covers(offsetof(PJRT_Api, PJRT_Error_Destroy)) && table_->PJRT_Error_Destroy != nullptr) {
-    RL_PJRT_ARGS(PJRT_Error_Destroy, args);
-    args.error = error;
-    table_->PJRT_Error_Destroy(&args);
-  }
+  Destroy(error);
   return tl::unexpected(std::move(result));
+}
+
+void Api::Destroy(PJRT_Error* error) const {
+  if (!Covers(offsetof(PJRT_Api, PJRT_Error_Destroy)) || table_->PJRT_Error_Destroy == nullptr) {
+    return;
+  }
+  RL_PJRT_ARGS(PJRT_Error_Destroy, args);
+  args.error = error;
+  table_->PJRT_Error_Destroy(&args);
+}
+
+Status Given(const void* result, std::string_view what, std::string_view where) {
+  if (result != nullptr) return {};
+  return Fail(Code::kInternal, fmt::format("the plugin says it succeeded but gave no {}", what),
+              std::string(where));
 }
 
 // A failing destructor leaves nothing to do.

@@ -5,6 +5,7 @@
 #include <pjrt_c_api.h>
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,16 @@
 #include "base/error.h"
 
 namespace ridgeline::pjrt {
+
+// What a plugin wrote into an enumeration of the C API. A newer or a lying one may write any
+// number, which C++ lets nobody read as that enumeration.
+template <typename Enum>
+int EnumNumber(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof(number));
+  return number;
+}
 
 // One function of the table: its place and its name.
 template <typename Args>
@@ -59,10 +70,15 @@ class Api {
   // The whole slot, not just its first byte, lies within the plugin's table.
   bool Covers(size_t offset) const { return offset + sizeof(void*) <= table_->struct_size; }
   Status Lacks(std::string_view name) const;
+  void Destroy(PJRT_Error* error) const;
 
   const PJRT_Api* table_;
   std::string path_;
 };
+
+// What a call that succeeded has to have filled in. A plugin that left it NULL broke the API; said
+// here, it does not become a crash or a run that nobody waited for.
+Status Given(const void* result, std::string_view what, std::string_view where);
 
 void Destroy(const Api& api, PJRT_Client* client);
 void Destroy(const Api& api, PJRT_Buffer* buffer);

@@ -29,15 +29,15 @@ PJRT_Buffer_Type ToPjrt(DType dtype) {
   return PJRT_Buffer_Type_INVALID;
 }
 
-Result<DType> FromPjrt(PJRT_Buffer_Type type) {
+Result<DType> FromPjrt(int type) {
   for (const TypePair& pair : kTypes) {
     if (pair.theirs == type) return pair.ours;
   }
   return Fail(
-      Code::kUnimplemented,
+      Code::kInternal,
       fmt::format("the array's element type (PJRT_Buffer_Type {}) is not one that ridgeline "
                   "knows",
-                  static_cast<int>(type)),
+                  type),
       "PJRT_Buffer_ElementType");
 }
 
@@ -105,6 +105,7 @@ Result<std::unique_ptr<device::Buffer>> PjrtBuffer::FromHost(const SharedClient&
   args.host_buffer_semantics = static_cast<PJRT_HostBufferSemantics>(request.semantics);
   args.device = device.device;
   RL_CHECK_OK(RL_PJRT_CALL(*client->api, PJRT_Client_BufferFromHostBuffer, args));
+  RL_CHECK_OK(Given(args.buffer, "buffer", "PJRT_Client_BufferFromHostBuffer"));
   auto result = std::make_unique<PjrtBuffer>(client, Handle<PJRT_Buffer>(client->api, args.buffer),
                                              request.shape);
   result->host_done_ = Handle<PJRT_Event>(client->api, args.done_with_host_buffer);
@@ -120,6 +121,7 @@ Status PjrtBuffer::Await() {
   RL_PJRT_ARGS(PJRT_Buffer_ReadyEvent, args);
   args.buffer = buffer_.get();
   RL_CHECK_OK(RL_PJRT_CALL(*client_->api, PJRT_Buffer_ReadyEvent, args));
+  RL_CHECK_OK(Given(args.event, "event to wait for", "PJRT_Buffer_ReadyEvent"));
   return pjrt::Await(Handle<PJRT_Event>(client_->api, args.event));
 }
 
@@ -145,6 +147,10 @@ Result<std::unique_ptr<device::Pending>> PjrtBuffer::StartRead(std::span<std::by
   args.dst = destination.data();
   args.dst_size = destination.size();
   RL_CHECK_OK(RL_PJRT_CALL(*client_->api, PJRT_Buffer_ToHostBuffer, args));
+  // There is nothing to wait for when nothing is copied: XLA's CPU plugin gives no event then.
+  if (!destination.empty()) {
+    RL_CHECK_OK(Given(args.event, "event to wait for", "PJRT_Buffer_ToHostBuffer"));
+  }
   return std::make_unique<PjrtPending>(client_, Handle<PJRT_Event>(client_->api, args.event));
 }
 
@@ -163,7 +169,7 @@ Result<Shape> QueryShape(const Api& api, PJRT_Buffer* buffer) {
   dims.buffer = buffer;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Buffer_Dimensions, dims));
   Shape shape;
-  RL_ASSIGN(shape.dtype, FromPjrt(type.type));
+  RL_ASSIGN(shape.dtype, FromPjrt(EnumNumber(type.type)));
   if (dims.num_dims > 0) shape.dims.assign(dims.dims, dims.dims + dims.num_dims);
   return shape;
 }

@@ -64,6 +64,7 @@ Result<std::unique_ptr<device::Client>> CreateClient(const Api& api, const Clien
   args.create_options = values.data();
   args.num_options = values.size();
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Client_Create, args));
+  RL_CHECK_OK(Given(args.client, "client", "PJRT_Client_Create"));
   auto state = std::make_shared<ClientState>();
   state->api = &api;
   state->client = Handle<PJRT_Client>(&api, args.client);

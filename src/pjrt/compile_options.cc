@@ -59,7 +59,9 @@ Result<std::string> SerializeCompileOptions(const device::CompileRequest& reques
     assignment.add_computation_devices()->add_device_ids(device_ids[static_cast<size_t>(device)]);
   }
   for (const auto& [name, value] : request.xla_options) {
-    (*options.mutable_env_option_overrides())[name] = ToWire(value);
+    wire::NamedOverride& one = *options.add_env_option_overrides();
+    one.set_name(name);
+    *one.mutable_value() = ToWire(value);
   }
   return options.SerializeAsString();
 }

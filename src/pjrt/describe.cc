@@ -12,6 +12,7 @@ Result<device::MemoryInfo> DescribeMemory(const Api& api, PJRT_Memory* memory,
   RL_PJRT_ARGS(PJRT_Memory_Kind, args);
   args.memory = memory;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Memory_Kind, args));
+  RL_CHECK_OK(Given(args.kind, "kind", "PJRT_Memory_Kind"));
   return device::MemoryInfo{std::string(args.kind, args.kind_size), memory == default_memory};
 }
 
@@ -24,6 +25,7 @@ Status DescribeMemories(const Api& api, DescribedDevice& described) {
   RL_PJRT_ARGS(PJRT_Device_AddressableMemories, memories);
   memories.device = described.device;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Device_AddressableMemories, memories));
+  if (memories.memories == nullptr) return {};
   RL_PJRT_ARGS(PJRT_Device_DefaultMemory, fallback);
   fallback.device = described.device;
   const bool has_default = RL_PJRT_CALL(api, PJRT_Device_DefaultMemory, fallback).has_value();
@@ -39,6 +41,7 @@ Result<DescribedDevice> DescribeDevice(const Api& api, PJRT_Device* device) {
   RL_PJRT_ARGS(PJRT_Device_GetDescription, description);
   description.device = device;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Device_GetDescription, description));
+  RL_CHECK_OK(Given(description.device_description, "description", "PJRT_Device_GetDescription"));
   DescribedDevice result;
   result.device = device;
   RL_ASSIGN(result.info, Describe(api, description.device_description));
@@ -61,6 +64,7 @@ Result<device::DeviceInfo> Describe(const Api& api, PJRT_DeviceDescription* desc
   RL_PJRT_ARGS(PJRT_DeviceDescription_Kind, kind);
   kind.device_description = description;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_DeviceDescription_Kind, kind));
+  RL_CHECK_OK(Given(kind.device_kind, "kind", "PJRT_DeviceDescription_Kind"));
   info.kind.assign(kind.device_kind, kind.device_kind_size);
   RL_PJRT_ARGS(PJRT_DeviceDescription_ProcessIndex, process);
   process.device_description = description;
@@ -83,6 +87,7 @@ Result<std::vector<DescribedDevice>> DescribeDevices(const Api& api, PJRT_Client
   RL_PJRT_ARGS(PJRT_Client_Devices, args);
   args.client = client;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Client_Devices, args));
+  RL_CHECK_OK(Given(args.devices, "devices", "PJRT_Client_Devices"));
   std::vector<DescribedDevice> result;
   for (PJRT_Device* device : std::span(args.devices, args.num_devices)) {
     RL_ASSIGN(auto described, DescribeDevice(api, device));
@@ -99,6 +104,7 @@ Result<device::PlatformInfo> DescribePlatform(const Api& api, PJRT_Client* clien
   RL_PJRT_ARGS(PJRT_Client_PlatformName, name);
   name.client = client;
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Client_PlatformName, name));
+  RL_CHECK_OK(Given(name.platform_name, "name", "PJRT_Client_PlatformName"));
   info.name.assign(name.platform_name, name.platform_name_size);
   RL_PJRT_ARGS(PJRT_Client_PlatformVersion, version);
   version.client = client;

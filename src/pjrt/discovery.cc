@@ -54,15 +54,26 @@ void AddPythonFolders(const fs::path& lib, std::initializer_list<const char*> na
   }
 }
 
-std::vector<fs::path> PythonFolders(const SearchEnv& env) {
+// The folders of a list such as PATH; empty ones are left out.
+std::vector<fs::path> SplitPath(std::string_view list) {
   std::vector<fs::path> folders;
-  for (size_t begin = 0; begin <= env.python_path.size();) {
-    const size_t end = std::min(env.python_path.find(':', begin), env.python_path.size());
-    if (end > begin) folders.emplace_back(env.python_path.substr(begin, end - begin));
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(':', begin), list.size());
+    if (end > begin) folders.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
+  return folders;
+}
+
+std::vector<fs::path> PythonFolders(const SearchEnv& env) {
+  std::vector<fs::path> folders = SplitPath(env.python_path);
   if (!env.virtual_env.empty()) {
     AddPythonFolders(fs::path(env.virtual_env) / "lib", {"site-packages"}, folders);
+  }
+  for (const fs::path& bin : SplitPath(env.path)) {
+    if (bin.filename() == "bin" && IsFile(bin / "python3")) {
+      AddPythonFolders(bin.parent_path() / "lib", {"site-packages"}, folders);
+    }
   }
   if (!env.home.empty()) {
     AddPythonFolders(fs::path(env.home) / ".local/lib", {"site-packages"}, folders);
@@ -76,14 +87,43 @@ std::vector<fs::path> PythonFolders(const SearchEnv& env) {
 // Places of plugins in packages that do not register with jax_plugins.
 struct KnownLayout {
   const char* name;
-  const char* package;
   const char* library;
 };
 constexpr KnownLayout kKnown[] = {
-    {"cpu", "lammps-jax-pjrt-cpu", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"},
-    {"cpu", "xla-cpu-pjrt", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"},
-    {"tpu", "libtpu", "libtpu/libtpu.so"},
+    {"cpu", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"},
+    {"cpu", "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"},
+    {"tpu", "libtpu/libtpu.so"},
 };
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The value of a header line "KEY: value" of a METADATA file.
+std::string MetadataField(const fs::path& metadata, const std::string& key) {
+  std::ifstream file(metadata);
+  const std::string start = key + ": ";
+  // The description follows the first empty line.
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    if (line.starts_with(start)) return line.substr(start.size());
+  }
+  return "";
+}
+
+// Fills in the package whose list of files (RECORD of its dist-info folder) names the library.
+void NamePackage(const fs::path& folder, const fs::path& library, PluginInfo& plugin) {
+  const std::string start = library.lexically_relative(folder).generic_string() + ",";
+  for (const fs::path& info : Entries(folder)) {
+    if (info.extension() != ".dist-info") continue;
+    const std::string record = ReadText(info / "RECORD");
+    if (!record.starts_with(start) && record.find("\n" + start) == std::string::npos) continue;
+    plugin.package = MetadataField(info / "METADATA", "Name");
+    plugin.version = MetadataField(info / "METADATA", "Version");
+    plugin.licence = MetadataField(info / "METADATA", "License");
+    return;
+  }
+}
 
 // "xla_cuda13" -> "cuda", "pjrt_plugin_tt" -> "tt".
 std::string PlatformName(std::string folder) {
@@ -111,25 +151,22 @@ fs::path LibraryUnder(const fs::path& folder) {
 void AddFromPython(const fs::path& folder, std::vector<PluginInfo>& plugins) {
   for (const KnownLayout& known : kKnown) {
     const fs::path library = folder / known.library;
-    if (IsFile(library)) {
-      plugins.push_back({known.name, Absolute(library), "python", known.package, "", "", ""});
-    }
+    if (!IsFile(library)) continue;
+    plugins.push_back({known.name, Absolute(library), "python", "", "", "", ""});
+    NamePackage(folder, library, plugins.back());
   }
   for (const fs::path& package : Entries(folder / "jax_plugins")) {
     const fs::path library = LibraryUnder(package);
-    const std::string name = package.filename().string();
-    if (!library.empty()) {
-      plugins.push_back(
-          {PlatformName(name), Absolute(library), "python", "jax_plugins/" + name, "", "", ""});
-    }
+    if (library.empty()) continue;
+    const std::string name = PlatformName(package.filename().string());
+    plugins.push_back({name, Absolute(library), "python", "", "", "", ""});
+    NamePackage(folder, library, plugins.back());
   }
 }
 
 // CACHE/plugins/NAME/plugin.json, as ./dev writes it.
 Result<PluginInfo> ReadManifest(const fs::path& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  auto json = ParseJson(text);
+  auto json = ParseJson(ReadText(path));
   if (!json || !json->is_object()) {
     return Fail(Code::kInvalidArgument, json ? "not a JSON object" : json.error().message,
                 path.string());
@@ -190,6 +227,7 @@ SearchEnv SearchEnv::FromProcess() {
   env.cache = Variable("RIDGELINE_CACHE");
   env.python_path = Variable("PYTHONPATH");
   env.virtual_env = Variable("VIRTUAL_ENV");
+  env.path = Variable("PATH");
   env.home = Variable("HOME");
   return env;
 }

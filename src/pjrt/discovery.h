@@ -16,6 +16,7 @@ struct SearchEnv {
   std::string cache;        // RIDGELINE_CACHE; empty: ./.cache
   std::string python_path;  // PYTHONPATH
   std::string virtual_env;  // VIRTUAL_ENV
+  std::string path;         // PATH: a Python's bin folder stands beside its lib
   std::string home;         // HOME
   std::string root = "/";   // of usr/lib and usr/local/lib
 

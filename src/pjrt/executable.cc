@@ -115,7 +115,20 @@ class PjrtExecutable : public device::Executable {
       for (PJRT_Buffer* buffer : row) owned.emplace_back(client_->api, buffer);
     }
     for (PJRT_Event* event : events) launch.done.emplace_back(client_->api, event);
+    if (launch.status) launch.status = CheckGiven(launch);
     return launch;
+  }
+
+  // A run without its event has an end that nobody can time.
+  static Status CheckGiven(const Launch& launch) {
+    constexpr std::string_view kExecute = "PJRT_LoadedExecutable_Execute";
+    for (const auto& row : launch.outputs) {
+      for (const auto& buffer : row) RL_CHECK_OK(Given(buffer.get(), "result", kExecute));
+    }
+    for (const auto& event : launch.done) {
+      RL_CHECK_OK(Given(event.get(), "event for the end of the run", kExecute));
+    }
+    return {};
   }
 
   // Shapes are static and the same on every partition: asked for once.
@@ -177,16 +190,23 @@ Result<std::unique_ptr<device::Executable>> Compile(const SharedClient& client,
   compile.compile_options = options.data();
   compile.compile_options_size = options.size();
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Client_Compile, compile));
+  RL_CHECK_OK(Given(compile.executable, "executable", "PJRT_Client_Compile"));
   Handle<PJRT_LoadedExecutable> loaded(&api, compile.executable);
 
   RL_PJRT_ARGS(PJRT_LoadedExecutable_GetExecutable, get);
   get.loaded_executable = loaded.get();
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_LoadedExecutable_GetExecutable, get));
+  RL_CHECK_OK(Given(get.executable, "executable", "PJRT_LoadedExecutable_GetExecutable"));
   Handle<PJRT_Executable> executable(&api, get.executable);
 
   RL_PJRT_ARGS(PJRT_Executable_NumOutputs, outputs);
   outputs.executable = executable.get();
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Executable_NumOutputs, outputs));
+  // The plugin would write past the end of a list of none.
+  if (outputs.num_outputs == 0) {
+    return Fail(Code::kInternal, "the plugin says that the compiled program has no results",
+                "PJRT_Executable_NumOutputs");
+  }
   return std::make_unique<PjrtExecutable>(client, std::move(loaded), std::move(executable),
                                           static_cast<size_t>(request.partitions),
                                           outputs.num_outputs);

@@ -88,6 +88,9 @@ Row FlatRow(const Measurement& m, const std::set<std::string>& other_rates,
   row.emplace_back("predicted", m.predicted);
   row.emplace_back("wall_s", Number(m.wall_s));
   row.emplace_back("timed_s", Number(m.timed_s));
+  row.emplace_back("passes", m.fit ? Json(m.fit->passes_s.size()) : Json(nullptr));
+  row.emplace_back("audit_s", Number(m.audit_s));
+  row.emplace_back("check_s", Number(m.check_s));
   for (const std::string& name : other_rates) AddRate(row, m, name);
   for (const std::string& name : params) {
     const auto it = m.params.values().find(name);

@@ -1,4 +1,4 @@
-// Shares of a baseline: another result file of the same cases.
+// Shares of a baseline, another result file of the same cases, or of a spec.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/alpha_beta.h"
+#include "model/nominal.h"
 #include "report/figures.h"
 #include "report/report.h"
 
@@ -14,6 +15,15 @@ namespace {
 
 constexpr double kLeastSpread = 0.05;
 constexpr std::string_view kNoExpectation = "no expectation for this machine yet";
+
+// A baseline that was asked for goes before the spec, for every case.
+std::optional<double> ReferenceOf(const Measurement& m, const Rate& rate,
+                                  const store::ResultFile* baseline, const Machine* spec) {
+  if (baseline == nullptr) return model::NominalRate(m, rate.name, *spec);
+  const Measurement* was = FindUsable(*baseline, m.id);
+  const Rate* reference = was ? SameRate(*was, rate) : nullptr;
+  return reference ? std::optional(reference->value.value) : std::nullopt;
+}
 
 }  // namespace
 
@@ -29,15 +39,26 @@ const Rate* SameRate(const Measurement& in, const Rate& rate) {
   return it != in.rates.end() && it->value.value > 0 ? &*it : nullptr;
 }
 
-void Derive(std::span<Measurement> measurements, const store::ResultFile* baseline) {
+void Derive(std::span<Measurement> measurements, const store::ResultFile* baseline,
+            const Machine* spec) {
   AttachAlphaBeta(measurements);
-  if (baseline == nullptr) return;
+  if (baseline == nullptr && spec == nullptr) return;
   for (Measurement& m : measurements) {
-    const Measurement* was = IsUsable(m.status) ? FindUsable(*baseline, m.id) : nullptr;
+    const bool usable = IsUsable(m.status);
     for (Rate& rate : m.rates) {
-      const Rate* reference = was ? SameRate(*was, rate) : nullptr;
-      rate.of_reference =
-          reference ? std::optional(rate.value.value / reference->value.value) : std::nullopt;
+      const std::optional<double> reference =
+          usable ? ReferenceOf(m, rate, baseline, spec) : std::nullopt;
+      rate.of_reference = reference ? std::optional(rate.value.value / *reference) : std::nullopt;
+      if (baseline != nullptr || !rate.of_reference) continue;
+      std::string remark = model::AboveSpecRemark(*rate.of_reference, m.component);
+      if (remark.empty()) continue;
+      remark = fmt::format("{} {}", rate.name, remark);
+      if (*rate.of_reference > model::kImpossibleShare) {
+        m.status = CaseStatus::kSuspect;
+        m.reason = remark;
+      } else {
+        m.labels.push_back(remark);
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/machine.h"
 #include "core/measurement.h"
 #include "store/results.h"
 
@@ -17,9 +18,12 @@ struct TableOptions {
   bool ascii = false;
 };
 
-// Fills in what follows from all records together: latency and bandwidth of size sweeps, and, with
-// a baseline, of_reference of every rate whose case is usable in both with the same id.
-void Derive(std::span<Measurement> measurements, const store::ResultFile* baseline);
+// Fills in what follows from all records together: latency and bandwidth of size sweeps, and
+// of_reference of every rate of a usable case: with a baseline its share of the case with the same
+// id, else its share of what `spec` gives (model/nominal.h); a rate above that is labelled so,
+// and one over model::kImpossibleShare makes the case suspect. Both may be null.
+void Derive(std::span<Measurement> measurements, const store::ResultFile* baseline,
+            const Machine* spec = nullptr);
 
 // The conditions, then a table a component: figures, time, check and status of every case, with
 // fits, labels and warnings in words underneath.
@@ -34,6 +38,11 @@ std::string SummaryTable(const Json& header, std::span<const Measurement> measur
 std::string ComponentLine(const Json& header, Component component,
                           std::span<const Measurement> measurements,
                           const store::ResultFile* baseline);
+
+// What a finished run says in one line: per component its best figure against the reference, e.g.
+// "network 10.37 GB/s, compute 927.2 GFLOP/s; no reference". Empty when nothing is usable.
+std::string OutcomeLine(const Json& header, std::span<const Measurement> measurements,
+                        const store::ResultFile* baseline);
 
 // The one JSON object of `run --json` and `show --json` (design.md section 7): {schema, header{},
 // components{name: {best, figure{}, score, score_case, reference, expected, note, cases,

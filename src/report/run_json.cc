@@ -17,6 +17,7 @@ Json SummaryJson(const ComponentSummary& summary, const store::ResultFile* basel
   }
   json["score"] = Number(summary.score);
   json["score_case"] = IdOrNull(summary.score_case);
+  json["above_spec"] = baseline == nullptr && summary.score.value_or(0) > 1;
   json["reference"] = ReferenceName(summary, baseline);
   json["expected"] = Expectation(summary, baseline);
   json["note"] = summary.note;

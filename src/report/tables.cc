@@ -229,13 +229,14 @@ std::string RemarkLines(const Pointers& of, const std::vector<std::string>& labe
     const Measurement& m = *of[i];
     const std::string label = paint.Text(labels[i]);
     if (m.status != CaseStatus::kOk) {
-      const std::string reason = m.reason.empty() ? "no reason recorded" : Printable(m.reason);
+      const std::string reason =
+          m.reason.empty() ? "no reason recorded" : Printable(FirstLine(m.reason));
       (ToneOf(m.status) == Tone::kFaint ? notes : warnings)
           .Add(fmt::format("{}: {}", StatusText(m.status), reason), label);
     }
     for (const AuditLine& line : m.audit) {
       if (line.level == "warning" || line.level == "refused") {
-        warnings.Add(Printable(line.text), label);
+        warnings.Add(Printable(FirstLine(line.text)), label);
       }
     }
     for (const std::string& text : m.labels) notes.Add(Printable(text), label);
@@ -304,8 +305,11 @@ std::string BestLabel(const ComponentSummary& summary, std::span<const Measureme
 }
 
 std::string ScoreText(const ComponentSummary& summary, const store::ResultFile* baseline) {
-  const std::string reference(ReferenceName(summary, baseline));
-  return summary.score ? FormatShare(*summary.score) + " of " + reference : reference;
+  std::string reference(ReferenceName(summary, baseline));
+  if (!summary.score) return reference;
+  const bool above_spec = baseline == nullptr && *summary.score > 1;
+  return fmt::format("{} of {}{}", FormatShare(*summary.score), reference,
+                     above_spec ? ", above it: see the case" : "");
 }
 
 }  // namespace
@@ -388,6 +392,22 @@ std::string ComponentLine(const Json& header, Component component,
                               summary.cases, ChecksText(summary));
   }
   return fmt::format("{}: not measured", Name(component));
+}
+
+std::string OutcomeLine(const Json& header, std::span<const Measurement> measurements,
+                        const store::ResultFile* baseline) {
+  std::vector<std::string> parts;
+  bool scored = false;
+  for (const ComponentSummary& summary : Summarise(header, measurements)) {
+    if (summary.best == nullptr) continue;
+    scored = scored || summary.score;
+    parts.push_back(
+        fmt::format("{} {}{}", Name(summary.component),
+                    FormatRate(summary.figure->value.value, summary.figure->unit),
+                    summary.score ? " (" + ScoreText(summary, baseline) + ")" : std::string()));
+  }
+  if (parts.empty()) return "";
+  return fmt::format("{}{}", fmt::join(parts, ", "), scored ? "" : "; no reference");
 }
 
 }  // namespace ridgeline::report

@@ -37,6 +37,24 @@ std::string Tail(std::string_view text, int count) {
   return std::string(text.substr(Head(text, DisplayWidth(text) - count).size()));
 }
 
+std::string Whole(const std::vector<std::string>& header,
+                  const std::vector<std::vector<std::string>>& rows,
+                  const std::vector<bool>& right) {
+  Table table(header, right);
+  for (const std::vector<std::string>& row : rows) table.Row(row);
+  return table.ToString();
+}
+
+bool Fits(const std::string& text, int width) {
+  if (width <= 0) return true;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (DisplayWidth(std::string_view(text).substr(begin, end - begin)) > width) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string Paint::Text(std::string_view text) const {
@@ -101,6 +119,52 @@ std::string Wrap(const std::string& line, int width, int indent) {
     empty = false;
   }
   return out + current + "\n";
+}
+
+std::string FoldedTable(const std::vector<std::string>& header,
+                        const std::vector<std::vector<std::string>>& rows,
+                        const std::vector<bool>& right, size_t kept, int width) {
+  if (const std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
+  const auto first = [kept](const auto& cells) {
+    return std::decay_t<decltype(cells)>(cells.begin(),
+                                         cells.begin() + static_cast<std::ptrdiff_t>(kept));
+  };
+  std::vector<std::vector<std::string>> heads;
+  for (const std::vector<std::string>& row : rows) heads.push_back(first(row));
+  const std::string table = Whole(first(header), heads, first(right));
+  std::string out;
+  size_t line = 0;
+  for (size_t begin = 0; begin < table.size(); ++line) {
+    const size_t end = table.find('\n', begin) + 1;
+    out += table.substr(begin, end - begin);
+    begin = end;
+    if (line == 0) continue;
+    for (size_t i = kept; i < header.size(); ++i) {
+      if (const std::string& cell = rows[line - 1][i]; !cell.empty())
+        out += Wrap("    " + cell, width, 6);
+    }
+  }
+  return out;
+}
+
+std::string RecordTable(const std::vector<std::string>& header,
+                        const std::vector<std::vector<std::string>>& rows,
+                        const std::vector<bool>& right, size_t kept, int width) {
+  if (const std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
+  int widest = 0;
+  for (size_t i = kept; i < header.size(); ++i) widest = std::max(widest, DisplayWidth(header[i]));
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    std::string title;
+    for (size_t i = 0; i < kept; ++i) title += (i > 0 ? "  " : "") + row[i];
+    out += Wrap(title, width, 2);
+    for (size_t i = kept; i < header.size(); ++i) {
+      if (row[i].empty() || row[i] == "-") continue;
+      const auto padding = static_cast<size_t>(widest - DisplayWidth(header[i]) + 2);
+      out += Wrap("  " + header[i] + std::string(padding, ' ') + row[i], width, widest + 4);
+    }
+  }
+  return out;
 }
 
 std::string Conditions(const Json& header) {

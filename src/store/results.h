@@ -1,7 +1,9 @@
-// Result files: JSON Lines, append-only. Line 1 is the header, then one measurement a line
-// (docs/formats/result.md).
+// Result files: JSON Lines, append-only. Line 1 is the header, then one measurement a line; each
+// ends in its checksum (docs/formats/result.md).
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,19 +16,33 @@ namespace ridgeline::store {
 
 inline constexpr std::string_view kSchemaName = "ridgeline.result";
 inline constexpr int kSchemaMajor = 1;
+inline constexpr int kSchemaMinor = 1;  // 1: every line has a checksum
 
 struct ResultFile {
   Json header = Json::object();
   std::vector<Measurement> measurements;  // no id twice
-  std::vector<std::string> notes;         // what was dropped or replaced, in words
+  std::vector<std::string> notes;         // what was dropped or cannot be vouched for, in words
+  int dropped = 0;                        // lines that salvaging left out
   size_t whole_bytes = 0;                 // of the text, up to the end of the last whole record
   bool ends_in_newline = true;            // the text up to whole_bytes does
+  uint32_t header_crc = 0;                // which the records' checksums go on from
 };
 
-// A half last line is dropped with a note; of two records with one id the later wins, with a note.
-// Anything else that is not a record is an error that names the line.
-Result<ResultFile> ReadResults(std::string_view text, std::string_view source_name);
+enum class ReadMode {
+  kStrict,   // what is damaged is an error
+  kSalvage,  // what is damaged is left out, with a note
+};
+
+// A half last line, which a kill leaves, is dropped with a note in both modes. Damage is a line
+// that is no record or has another checksum, a second record of one id, or a second header, which
+// ends the good part. Errors and notes name the line. A header of another major version is always
+// an error; a damaged one is not used when salvaging.
+Result<ResultFile> ReadResults(std::string_view text, std::string_view source_name,
+                               ReadMode mode = ReadMode::kStrict);
 Result<ResultFile> LoadResults(const std::string& path);
+
+// The text of a result file.
+std::string FormatResults(const Json& header, std::span<const Measurement> measurements);
 
 // The header line's "schema" with the caller's members after it.
 Json MakeHeader(const Json& header);
@@ -61,6 +77,7 @@ class ResultWriter {
   std::string path_;
   int fd_ = -1;
   bool regular_ = true;  // false: a device, which has no length and cannot be synced
+  uint32_t header_crc_ = 0;
 };
 
 struct ResumedFile {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "store/line.h"
 #include "store/results.h"
 
 namespace ridgeline::store {
@@ -61,15 +62,26 @@ Status Lock(int fd, const std::string& path) {
   return SystemError(path, "lock", errno);
 }
 
+// A file that has no whole line: its run ended while it was made.
+bool LacksHeader(int fd) {
+  std::string start(size_t{1} << 20, '\0');
+  const ssize_t n = pread(fd, start.data(), start.size(), 0);
+  return n >= 0 && start.find('\n') == std::string::npos && static_cast<size_t>(n) < start.size();
+}
+
 }  // namespace
 
 ResultWriter::ResultWriter(ResultWriter&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), regular_(other.regular_) {}
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      regular_(other.regular_),
+      header_crc_(other.header_crc_) {}
 
 ResultWriter& ResultWriter::operator=(ResultWriter&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(regular_, other.regular_);
+  std::swap(header_crc_, other.header_crc_);
   return *this;
 }
 
@@ -88,7 +100,9 @@ Result<ResultWriter> ResultWriter::Create(const std::string& path, const Json& h
   }
   ResultWriter writer(path, fd, !device);
   if (!device) RL_CHECK_OK(Lock(fd, path));
-  const Status written = writer.WriteLine(DumpLine(MakeHeader(header)));
+  SealedLine sealed = SealLine(MakeHeader(header));
+  writer.header_crc_ = sealed.crc;
+  const Status written = writer.WriteLine(std::move(sealed.text));
   if (!written) {
     if (!device) unlink(path.c_str());
     return tl::unexpected(written.error());
@@ -123,7 +137,7 @@ Status ResultWriter::WriteLine(std::string line) {
 }
 
 Status ResultWriter::Append(const Measurement& measurement) {
-  return WriteLine(DumpLine(ToJson(measurement)));
+  return WriteLine(SealLine(ToJson(measurement), header_crc_).text);
 }
 
 Status ResultWriter::Close() {
@@ -138,7 +152,14 @@ Result<ResumedFile> ResumeWriter(const std::string& path) {
   ResultWriter writer(path, fd, true);
   // Read under the lock, so that what is read is what is gone on with.
   RL_CHECK_OK(Lock(fd, path));
-  RL_ASSIGN(ResultFile file, LoadResults(path));
+  Result<ResultFile> loaded = LoadResults(path);
+  if (!loaded && LacksHeader(fd)) {
+    return Fail(Code::kFailedPrecondition,
+                "holds no whole header: the run was stopped before it measured anything", path,
+                "remove the file and start the run anew");
+  }
+  RL_ASSIGN(ResultFile file, std::move(loaded));
+  writer.header_crc_ = file.header_crc;
   if (ftruncate(fd, static_cast<off_t>(file.whole_bytes)) != 0) {
     return SystemError(path, "cut off half a line", errno);
   }

@@ -109,6 +109,7 @@ Precision Overridden(Precision precision, const PrecisionOverride& by) {
   precision.min_blocks = by.min_blocks.value_or(precision.min_blocks);
   precision.max_blocks =
       std::max(by.max_blocks.value_or(precision.max_blocks), precision.min_blocks);
+  precision.passes = by.passes.value_or(precision.passes);
   precision.block_seconds = by.block_seconds.value_or(precision.block_seconds);
   precision.time_limit_s = by.time_limit_s.value_or(precision.time_limit_s);
   return precision;

@@ -16,13 +16,14 @@ struct PrecisionKey {
   void (*set)(Precision& precision, double value);
 };
 
-inline constexpr std::array<PrecisionKey, 5> kPrecisionKeys = {{
+inline constexpr std::array<PrecisionKey, 6> kPrecisionKeys = {{
     {"precision", 0.0001, 1, false,
      [](Precision& p, double value) { p.relative_half_width = value; }},
     {"min_blocks", 2, 1000, true,
      [](Precision& p, double value) { p.min_blocks = static_cast<int>(value); }},
     {"max_blocks", 2, 1000, true,
      [](Precision& p, double value) { p.max_blocks = static_cast<int>(value); }},
+    {"passes", 1, 20, true, [](Precision& p, double value) { p.passes = static_cast<int>(value); }},
     {"block_seconds", 0.001, 60, false,
      [](Precision& p, double value) { p.block_seconds = value; }},
     {"time_limit_s", 0.1, 86400, false, [](Precision& p, double value) { p.time_limit_s = value; }},

@@ -50,14 +50,6 @@ class SuiteReader {
   Result<Axis> ReadEachAxis(const Entry& entry, const Benchmark& benchmark) const;
   Status AddDefaultAxes(CaseTemplate& out) const;
   Status CheckWhole(const YAML::Node& node, const CaseTemplate& out) const;
-  // A key that a benchmark's own parameter shares with the precision keys: a number means the
-  // precision, anything else the parameter.
-  bool IsPrecision(const Entry& entry) const {
-    if (FindPrecisionKey(entry.key) == nullptr) return false;
-    const bool also_param = std::ranges::any_of(
-        known_, [&entry](const Benchmark& b) { return FindParam(b, entry.key) != nullptr; });
-    return !also_param || LooksLikeNumber(entry.value);
-  }
   Status ReadPrecision(const Entry& entry, Precision& precision) const {
     const PrecisionKey& key = *FindPrecisionKey(entry.key);
     RL_ASSIGN(const double value, file_.Number(entry.value, fmt::format("'{}'", key.name), key.min,
@@ -83,7 +75,7 @@ Result<std::string> SuiteReader::ReadDataMode(const YAML::Node& node) const {
 Status SuiteReader::ReadDefaults(const YAML::Node& node) {
   RL_ASSIGN(const auto entries, file_.Entries(node, "'defaults'"));
   for (const Entry& entry : entries) {
-    if (IsPrecision(entry)) {
+    if (FindPrecisionKey(entry.key) != nullptr) {
       RL_CHECK_OK(ReadPrecision(entry, defaults_.precision));
       continue;
     }
@@ -202,10 +194,7 @@ Result<Axis> SuiteReader::ReadEachAxis(const Entry& entry, const Benchmark& benc
 Status SuiteReader::ReadCaseKey(const Entry& entry, CaseTemplate& out) const {
   const Benchmark& benchmark = *out.benchmark;
   if (entry.key == "bench") return {};
-  const bool is_param = FindParam(benchmark, entry.key) != nullptr;
-  if (FindPrecisionKey(entry.key) != nullptr && (!is_param || LooksLikeNumber(entry.value))) {
-    return ReadPrecision(entry, out.precision);
-  }
+  if (FindPrecisionKey(entry.key) != nullptr) return ReadPrecision(entry, out.precision);
   if (entry.key == "data") {
     RL_ASSIGN(out.data_mode, ReadDataMode(entry.value));
     return {};

@@ -70,6 +70,7 @@ struct PrecisionOverride {
   std::optional<double> relative_half_width = {};
   std::optional<int> min_blocks = {};
   std::optional<int> max_blocks = {};
+  std::optional<int> passes = {};
   std::optional<double> block_seconds = {};
   std::optional<double> time_limit_s = {};
 };

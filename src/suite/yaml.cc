@@ -72,7 +72,7 @@ std::string OutOfBounds(const YAML::Node& node, int depth, int& budget) {
   for (const auto& child : node) {
     const std::vector<YAML::Node> parts = node.IsMap()
                                               ? std::vector<YAML::Node>{child.first, child.second}
-                                              : std::vector<YAML::Node>{child};
+                                              : std::vector<YAML::Node>{YAML::Node(child)};
     for (const YAML::Node& part : parts) {
       std::string problem = OutOfBounds(part, depth + 1, budget);
       if (!problem.empty()) return problem;

@@ -1,5 +1,5 @@
-// Runs aot_check over programs.yaml: what the benchmarks write is what libtpu's compiler takes, the
-// loop stays, and the audit knows the forms that a TPU gives the operations.
+// Runs `ridgeline compile` over programs.yaml: what the benchmarks write is what libtpu's compiler
+// takes, the loop stays, and the audit knows the forms that a TPU gives the operations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,9 +23,9 @@ struct Answer {
   std::string output;
 };
 
-Answer AotCheck(const std::string& arguments) {
+Answer Compile(const std::string& arguments) {
   Answer answer;
-  std::FILE* pipe = popen((std::string(AOT_CHECK) + " " + arguments).c_str(), "r");
+  std::FILE* pipe = popen((std::string(RIDGELINE_PROGRAM) + " compile " + arguments).c_str(), "r");
   if (pipe == nullptr) return answer;
   char buffer[4096];
   for (size_t n = 0; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
@@ -48,13 +48,14 @@ class AotProgramsTest : public ::testing::Test {
 };
 
 TEST_F(AotProgramsTest, EveryBenchmarkCompilesAndKeepsItsLoop) {
-  const Answer answer = AotCheck("--topology v5e:2x2 --json --suite " RIDGELINE_SOURCE_DIR
-                                 "/tests/aot/programs.yaml");
+  const Answer answer =
+      Compile(RIDGELINE_SOURCE_DIR "/tests/aot/programs.yaml --target tpu-v5e:2x2 --json");
   EXPECT_EQ(answer.exit_code, 0) << answer.output;
   const Result<Json> report = ParseJson(answer.output);
   ASSERT_TRUE(report) << report.error().ToString();
+  const Json& target = report->at("targets").at(0);
   int compiled = 0;
-  for (const Json& program : report->at("programs")) {
+  for (const Json& program : target.at("cases")) {
     SCOPED_TRACE(DumpPretty(program));
     const std::string id = StringOr(program, "id");
     if (id.starts_with("host_to_device/")) {
@@ -74,19 +75,21 @@ TEST_F(AotProgramsTest, EveryBenchmarkCompilesAndKeepsItsLoop) {
     ++compiled;
   }
   EXPECT_EQ(compiled, 33);
-  EXPECT_EQ(IntegerOr(*report, "compiled"), compiled);
+  EXPECT_EQ(IntegerOr(target, "compiled"), compiled);
 }
 
-TEST_F(AotProgramsTest, ATopologyThatDoesNotExistIsAUsageError) {
-  EXPECT_EQ(AotCheck("--topology v99:2x2").exit_code, 2);
+TEST_F(AotProgramsTest, ASliceThatDoesNotExistIsAUsageError) {
+  EXPECT_EQ(Compile("--target tpu-v99:2x2").exit_code, 2);
+  EXPECT_EQ(Compile("--target tpu-v5e:3x2").exit_code, 2);
+  EXPECT_EQ(Compile("--target l4:8").exit_code, 2);
 }
 
 // Nothing compiles in so little time: the compiler's process is stopped, and that is told.
 TEST_F(AotProgramsTest, AProgramThatTakesTooLongFails) {
-  const Answer answer =
-      AotCheck("--suite " RIDGELINE_SOURCE_DIR
-               "/tests/aot/programs.yaml --filter attention --time-limit 0.05 --json");
-  EXPECT_EQ(answer.exit_code, 1) << answer.output;
+  const Answer answer = Compile(RIDGELINE_SOURCE_DIR
+                                "/tests/aot/programs.yaml --target tpu-v5e:2x2 --filter attention "
+                                "--time-limit 0.05 --json");
+  EXPECT_EQ(answer.exit_code, 4) << answer.output;
   EXPECT_THAT(answer.output, HasSubstr("no answer within 0.05 s"));
 }
 

@@ -5,7 +5,7 @@
 namespace ridgeline {
 namespace {
 
-TEST(Shape, SizesBeyond32Bits) {
+TEST(Shape, E2_SizesBeyond32Bits) {
   const Shape bytes{DType::kS8, {2147483656}};
   EXPECT_EQ(bytes.elements(), 2147483656);
   EXPECT_EQ(bytes.device_bytes(), 2147483656);

@@ -1,5 +1,6 @@
 #include "base/stats.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,6 +77,62 @@ TEST(Stats, IntervalHoldsTheVarianceBetweenBlocks) {
   ASSERT_TRUE(fit.has_value());
   EXPECT_NEAR(fit->per_count.value, 1.1, 1e-9);
   EXPECT_NEAR(0.5 * (fit->per_count.hi - fit->per_count.lo), 4.30265 * 0.1 / std::sqrt(3.0), 1e-5);
+}
+
+std::vector<Sample> OfPass(int pass, std::vector<Sample> samples) {
+  for (Sample& sample : samples) sample.pass = pass;
+  return samples;
+}
+
+// Blocks of one pass agree, passes do not: the interval is that of the three passes, and not the
+// narrow one that nine blocks would give if they were independent.
+TEST(Stats, IntervalHoldsTheVarianceBetweenPasses) {
+  std::vector<Sample> samples;
+  int block = 0;
+  for (const double slope : {1.0, 1.0, 1.0, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2}) {
+    const int pass = block / 3;
+    samples = Join({samples, OfPass(pass, Line(slope, 5, block++))});
+  }
+  const auto fit = FitSlope(samples);
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_THAT(fit->pass_slopes, ::testing::Pointwise(::testing::DoubleNear(1e-9), {1.0, 1.1, 1.2}));
+  EXPECT_NEAR(0.5 * (fit->per_count.hi - fit->per_count.lo), 4.30265 * 0.1 / std::sqrt(3.0), 1e-5);
+}
+
+// Passes whose means happen to agree do not make their blocks agree.
+TEST(Stats, PassesNeverNarrowTheInterval) {
+  const std::vector<double> values = {0.9, 1.1, 0.9, 1.1};
+  const std::vector<int> passes = {0, 0, 1, 1};
+  const Interval grouped = GroupedInterval(1, values, passes);
+  EXPECT_EQ(grouped.hi, MeanInterval(1, values).hi);
+  EXPECT_EQ(grouped.lo, MeanInterval(1, values).lo);
+}
+
+// Over many trials with a shift of each pass, 95 % intervals hold the truth about as often as they
+// say; those over pooled blocks do not.
+TEST(Stats, CoverageOfIntervalsOverPasses) {
+  const RandomStream random(11, 0);
+  int64_t index = 0;
+  int held = 0;
+  int held_pooled = 0;
+  constexpr int kTrials = 2000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> values;
+    std::vector<int> passes;
+    for (int pass = 0; pass < 3; ++pass) {
+      const double shift = 0.05 * random.Normal(index++);
+      for (int block = 0; block < 5; ++block) {
+        values.push_back(1 + shift + 0.03 * random.Normal(index++));
+        passes.push_back(pass);
+      }
+    }
+    const Interval grouped = GroupedInterval(Mean(values), values, passes);
+    const Interval pooled = MeanInterval(Mean(values), values);
+    held += grouped.lo <= 1 && 1 <= grouped.hi ? 1 : 0;
+    held_pooled += pooled.lo <= 1 && 1 <= pooled.hi ? 1 : 0;
+  }
+  EXPECT_GT(held, 0.93 * kTrials);
+  EXPECT_LT(held_pooled, 0.8 * kTrials);
 }
 
 // A step between blocks is an intercept, not a slope: pairs are taken within a block.

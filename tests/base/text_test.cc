@@ -103,6 +103,15 @@ TEST(Text, TableColumnsStayApart) {
   EXPECT_EQ(DisplayWidth("µs · ≥"), 6);
 }
 
+TEST(Text, OfManyLinesTheFirstIsShownAndTheOthersAreCounted) {
+  EXPECT_EQ(FirstLine("one"), "one");
+  EXPECT_EQ(FirstLine("one\n"), "one");
+  EXPECT_EQ(FirstLine("\n  one\ntwo"), "one … (1 more line)");
+  EXPECT_EQ(FirstLine("one\r\ntwo\nthree\n\n"), "one … (2 more lines)");
+  EXPECT_EQ(FirstLine(" \n"), "");
+  EXPECT_EQ(FirstLine(""), "");
+}
+
 TEST(Text, NothingControlsTheTerminal) {
   EXPECT_EQ(Printable("a\x1b[31mb\x7f"), "a\\x1b[31mb\\x7f");
   EXPECT_EQ(Printable("µ"), "µ");

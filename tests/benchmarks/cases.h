@@ -72,9 +72,9 @@ inline std::vector<Row> Rows() {
   rows.push_back({"gemm", Gemm("f32", {{"transpose_a", true}}), true});
   rows.push_back({"gemm", Gemm("f32", {{"transpose_b", true}})});
   rows.push_back({"gemm", Gemm("bf16", {{"out_dtype", Text("f32")}})});
-  rows.push_back({"gemm", Gemm("f32", {{"precision", Text("default")}})});
-  rows.push_back({"gemm", Gemm("f32", {{"precision", Text("tf32")}})});
-  rows.push_back({"gemm", Gemm("f32", {{"precision", Text("bf16x3")}})});
+  rows.push_back({"gemm", Gemm("f32", {{"precision_config", Text("default")}})});
+  rows.push_back({"gemm", Gemm("f32", {{"precision_config", Text("tf32")}})});
+  rows.push_back({"gemm", Gemm("f32", {{"precision_config", Text("bf16x3")}})});
   for (const char* dtype : {"f32", "bf16", "s8"}) {
     rows.push_back({"batched_gemm", Gemm(dtype, {{"batch", Whole(3)}})});
     rows.push_back({"convolution", Image(dtype)});

@@ -128,23 +128,23 @@ TEST(Gemm, TypesOfTheResult) {
 
 TEST(Gemm, PrecisionIsOfF32Products) {
   const auto text = [](const char* dtype, const char* precision) {
-    return MustBuild("gemm", Gemm(dtype, {{"precision", Text(precision)}})).stablehlo;
+    return MustBuild("gemm", Gemm(dtype, {{"precision_config", Text(precision)}})).stablehlo;
   };
   EXPECT_THAT(text("f32", "highest"), HasSubstr("precision = [HIGHEST, HIGHEST]"));
   EXPECT_THAT(text("bf16", "highest"), HasSubstr("precision = [DEFAULT, DEFAULT]"));
   EXPECT_THAT(text("f32", "tf32"), HasSubstr("lhs_precision_type = tf32"));
   EXPECT_THAT(text("f32", "bf16x3"), HasSubstr("num_primitive_operations = 3"));
-  const auto wrong = TryBuild("gemm", Gemm("bf16", {{"precision", Text("tf32")}}));
+  const auto wrong = TryBuild("gemm", Gemm("bf16", {{"precision_config", Text("tf32")}}));
   ASSERT_FALSE(wrong.has_value());
   EXPECT_THAT(wrong.error().message, HasSubstr("'tf32'"));
-  EXPECT_THAT(MustBuild("gemm", Gemm("f32", {{"precision", Text("tf32")}})).labels,
+  EXPECT_THAT(MustBuild("gemm", Gemm("f32", {{"precision_config", Text("tf32")}})).labels,
               Contains(HasSubstr("tf32")));
 }
 
 // Products of operands rounded to tf32 pass where tf32 was asked for, and nowhere else.
 TEST(Gemm, BoundFollowsThePrecision) {
   const Program exact = MustBuild("gemm", Gemm("f32"));
-  const Program tf32 = MustBuild("gemm", Gemm("f32", {{"precision", Text("tf32")}}));
+  const Program tf32 = MustBuild("gemm", Gemm("f32", {{"precision_config", Text("tf32")}}));
   Outputs outputs = Multiply(exact, {.m = 48, .n = 40, .k = 72});
   HostTensor& c = outputs[0][0];
   for (int64_t i = 0; i < c.shape.elements(); ++i) c.set(i, c.at(i) * (1 + 0x1p-11));
@@ -254,7 +254,8 @@ TEST(Convolution, KernelsThatDoNotFit) {
     ASSERT_FALSE(wrong.has_value());
     EXPECT_EQ(wrong.error().code, Code::kInvalidArgument);
   }
-  EXPECT_FALSE(TryBuild("convolution", Image("f32", {{"precision", Text("tf32")}})).has_value());
+  EXPECT_FALSE(
+      TryBuild("convolution", Image("f32", {{"precision_config", Text("tf32")}})).has_value());
 }
 
 double Apply(const std::string& op, double x, double y) {

@@ -177,7 +177,7 @@ TEST(Hbm, Scatter) {
 }
 
 // likwid#262: 2^27 f32 in 0.1 s is 16.11 GB/s, with the arrays named and no write-allocate.
-TEST(Hbm, TriadCountsThreeArrays) {
+TEST(Hbm, C17_TriadCountsThreeArrays) {
   const Program program = MustBuild("triad", Bytes(int64_t{4} << 27, "f32"));
   EXPECT_EQ(program.work.hbm_bytes, 3.0 * 4 * (1 << 27));
   EXPECT_EQ(FormatRate(program.rates[0].amount / 0.1, "B/s"), "16.11 GB/s");
@@ -206,7 +206,7 @@ TEST(Hbm, RatesCountEveryDevice) {
 }
 
 // memtestG80#3, ompi#10094: counts beyond 32 bits.
-TEST(Hbm, SizesBeyond32Bits) {
+TEST(Hbm, E2_SizesBeyond32Bits) {
   const Program bytes = MustBuild("copy", Bytes(2147483656, "s8"));
   EXPECT_EQ(bytes.work.hbm_bytes, 2.0 * 2147483656);
   EXPECT_THAT(bytes.stablehlo, HasSubstr("tensor<2147483656xi8>"));

@@ -23,7 +23,7 @@ Outputs Arrived(const programs::Program& program) {
   return outputs;
 }
 
-TEST(Host, SaysWhatIsMoved) {
+TEST(Host, D1_SaysWhatIsMovedAndInWhichMemory) {
   const std::map<std::string, TransferDirection> directions = {
       {"host_to_device", TransferDirection::kToDevice},
       {"device_to_host", TransferDirection::kFromDevice},

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "benchmarks/collective_bytes.h"
 #include "benchmarks/harness.h"
+#include "core/collective_bytes.h"
 
 namespace ridgeline::benchmarks {
 namespace {

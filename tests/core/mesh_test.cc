@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace ridgeline {
 namespace {
@@ -46,6 +47,15 @@ TEST(Mesh, GroupErrors) {
     ASSERT_FALSE(halves.has_value()) << devices;
     EXPECT_EQ(halves.error().code, Code::kFailedPrecondition);
   }
+}
+
+TEST(Mesh, CoordinatesWithoutMeasureAreNoTorus) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const std::vector<DevicePlace> places = {{{kLeast, kLeast}, 0}, {{kMost, kMost}, 0}};
+  const Result<Mesh> mesh = MakeMesh(places, {});
+  ASSERT_TRUE(mesh.has_value());
+  EXPECT_EQ(mesh->axes, (std::vector<MeshAxis>{{"x", 2}}));
 }
 
 TEST(Mesh, AxesFromText) {

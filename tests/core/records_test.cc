@@ -20,7 +20,7 @@ Case SomeCase() {
   c.params.Set("bytes", int64_t{4294967304});
   c.params.Set("dtype", std::string("f32"));
   c.placement.all = true;
-  c.precision = {0.01, 4, 9, 0.2, 30};
+  c.precision = {0.01, 4, 9, 3, 0.2, 30};
   c.data_mode = "zeros";
   c.named = true;
   return c;
@@ -62,7 +62,7 @@ Measurement SomeMeasurement() {
   m.scope = Scope::kAll;
   m.labels = {"shared cores", "µ"};
   m.time_s = Interval{1e-3, 0.9e-3, 1.1e-3};
-  m.fit = Fit{{1, 2, 4}, {1e-3, 2e-3, 4e-3}, 0.9999, 5, 1e-7};
+  m.fit = Fit{{1, 2, 4}, {1e-3, 2e-3, 4e-3}, 0.9999, 5, 1e-7, {0.9e-3, 1.1e-3}};
   m.launch_s = Interval{1e-5, -1e-6, 2e-5};
   m.launch_resolved = false;
   m.compile_s = 0.25;
@@ -112,7 +112,7 @@ TEST(Measurement, EveryStatusHasItsName) {
   EXPECT_FALSE(IsUsable(CaseStatus::kEmulated));
 }
 
-TEST(Measurement, WhatIsNoNumberIsNullAndTheTextIsStrictJson) {
+TEST(Measurement, G6_WhatIsNoNumberIsNullAndTheTextIsStrictJson) {
   Measurement m = SomeMeasurement();
   m.time_s = Interval{std::nan(""), -kInfinity, kInfinity};
   m.compile_s = std::nan("");
@@ -129,7 +129,7 @@ TEST(Measurement, WhatIsNoNumberIsNullAndTheTextIsStrictJson) {
   EXPECT_TRUE(MeasurementFromJson(json).has_value());
 }
 
-TEST(Measurement, NothingMeasuredIsNullNotZero) {
+TEST(Measurement, D5_NothingMeasuredIsNullNotZero) {
   Measurement m;
   m.id = "x";
   const Json json = ToJson(m);

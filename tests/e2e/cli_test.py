@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 RIDGELINE = sys.argv.pop(1)
 SUITE = """version: 1
@@ -74,7 +75,7 @@ class Cli(unittest.TestCase):
 
     def test_help_of_every_command_has_examples(self):
         self.assertEqual(run("--help").returncode, 0)
-        for command in ("run", "show", "export", "list", "devices", "doctor"):
+        for command in ("run", "show", "export", "roofline", "specs", "list", "devices", "doctor"):
             result = run(command, "--help")
             self.assertEqual(result.returncode, 0, command)
             self.assertIn("Examples:", result.stdout, command)
@@ -138,6 +139,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(devices["plugin"]["platform"], "cpu")
         self.assertEqual(devices["schema"], "ridgeline.devices/1")
         listed = json.loads(run("list", "--json").stdout)
+        workloads = run("list", "workloads").stdout
+        self.assertTrue(listed["workloads"])
+        for one in listed["workloads"]:
+            self.assertRegex(workloads, rf"(?m)^{one['name']} +\w.*\.$")
+            self.assertIn(one["description"], workloads)
         self.assertEqual(listed["schema"], "ridgeline.list/1")
         self.assertIn("gemm", [b["name"] for b in listed["benchmarks"]])
         self.assertIn("quick", [s["name"] for s in listed["suites"]])
@@ -181,7 +187,7 @@ class Cli(unittest.TestCase):
             if m["component"] == "host":
                 self.assertIn("host RAM, not a link", m["labels"])
         header, written = records(out)
-        self.assertEqual(header["schema"], "ridgeline.result/1")
+        self.assertEqual(header["schema"], "ridgeline.result/1.1")
         self.assertEqual(header["plugin"]["sha256"][:4], "1319")
         self.assertIn("libfmt-dev", header["ridgeline"]["packages"])
         self.assertEqual({m["id"] for m in written}, {m["id"] for m in report["measurements"]})
@@ -201,6 +207,7 @@ class Cli(unittest.TestCase):
         for m in scored["measurements"]:  # a file against itself: every usable figure is all of its reference
             for rate in m["rates"] if m["status"] in ("ok", "unconverged") else []:
                 self.assertAlmostEqual(rate["of_spec"], 1.0)
+        self.damage_shows(out)
         again = run("run", self.suite, "--out", out)
         self.assertEqual(again.returncode, 2, "a run never writes over a file")
         self.assertIn("r.jsonl", again.stderr)
@@ -210,6 +217,33 @@ class Cli(unittest.TestCase):
         other = run("run", self.suite, "--out", out, "--resume", "--seed", "9")
         self.assertEqual(other.returncode, 2)
         self.assertIn("--seed 1", other.stderr)
+
+    def damage_shows(self, out):
+        lines = pathlib.Path(out).read_bytes().splitlines()
+        start = 0
+        for line in lines:  # the checksums as another program computes them
+            stated = json.loads(line)["crc"]
+            self.assertEqual(stated, f"{zlib.crc32(line[:-18], start):08x}")
+            start = start or int(stated, 16)
+        edited = self.path("edited.jsonl")
+        lines[2] = lines[2].replace(b'"value":', b'"value":9', 1)
+        pathlib.Path(edited).write_bytes(b"\n".join(lines) + b"\n")
+        for command in (["show", edited], ["export", edited], ["show", out, "--baseline", edited],
+                        ["roofline", edited, "--flops", "1"], ["run", self.suite, "--out", edited, "--resume"],
+                        ["run", self.suite, "--dry-run", "--baseline", edited]):
+            refused = run(*command)
+            self.assertEqual(refused.returncode, 2, command)
+            self.assertIn("edited.jsonl:3: its checksum is", refused.stderr)
+            self.assertIn("--salvage", refused.stderr)
+        good = run("export", edited, "--salvage", "--format", "jsonl")
+        self.assertEqual(good.returncode, 0, good.stderr)
+        self.assertIn("edited.jsonl:3: dropped", good.stderr)
+        shown = run("show", "-", "--json", stdin=good.stdout)
+        self.assertEqual(len(json.loads(shown.stdout)["measurements"]), CASES - 1, shown.stderr)
+        self.assertEqual(json.loads(shown.stdout)["header"]["salvaged"]["from"], edited)
+        salvaged = run("show", edited, "--salvage")
+        self.assertEqual(salvaged.returncode, 0)
+        self.assertIn(f"{CASES - 1} records salvaged, 1 lines dropped", salvaged.stderr)
 
     def test_a_read_only_folder_fails_at_once(self):
         result = run("run", self.suite, "--out", "/proc/nowhere/r.jsonl")

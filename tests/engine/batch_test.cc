@@ -13,6 +13,7 @@
 namespace ridgeline::engine {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 constexpr int64_t kSize = 16;
@@ -72,26 +73,33 @@ Case Gemm(int64_t n = kSize) { return MakeCase("gemm", {{"m", kSize}, {"n", n}, 
 
 struct Outcome {
   std::vector<Measurement> records;
+  std::map<std::string, EarlierPasses> passed;
   std::vector<std::string> phases;  // "id phase"
   const Measurement& only() const { return records.at(0); }
 };
 
 Outcome Measure(device::FakeClient& client, std::vector<Case> cases,
-                int64_t free_bytes = std::numeric_limits<int64_t>::max() / 4) {
+                int64_t free_bytes = std::numeric_limits<int64_t>::max() / 4,
+                std::map<std::string, EarlierPasses> earlier = {}) {
   Outcome outcome;
   Mesh mesh = MakeMesh(std::vector<DevicePlace>(client.devices().size()), {}).value();
   RunContext context;
   context.client = &client;
   context.mesh = &mesh;
   context.free_bytes = [free_bytes](int) { return free_bytes; };
+  context.rest = [&client](double seconds) { client.Rest(seconds); };
   context.read_file = [](const std::string& path) -> Result<std::string> {
     return Fail(Code::kNotFound, "no such file", path);
   };
   context.phase = [&outcome](const std::string& id, Phase phase, double) {
     outcome.phases.push_back(id + " " + std::string(Name(phase)));
   };
-  RunCases(context, std::move(cases),
-           [&outcome](const Measurement& m) { outcome.records.push_back(m); });
+  context.earlier = std::move(earlier);
+  RunCases(
+      context, std::move(cases),
+      {.done = [&outcome](const Measurement& m) { outcome.records.push_back(m); },
+       .passed =
+           [&outcome](const EarlierPasses& p) { outcome.passed.emplace(p.measurement.id, p); }});
   return outcome;
 }
 
@@ -180,12 +188,45 @@ TEST(BatchTest, OutOfMemoryOfThePluginIsSkippedToo) {
 
 TEST(BatchTest, WhatThePluginRefusesIsUnsupportedWithItsWords) {
   device::FakeOptions options = Honest();
-  options.failures = {
-      {device::FakeCall::kCompile, 1, {Code::kInternal, "no f8 here", "PJRT_Client_Compile", ""}}};
+  options.failures = {{device::FakeCall::kCompile,
+                       1,
+                       {Code::kInternal, "f8 is not supported here", "PJRT_Client_Compile", ""}}};
   device::FakeClient client(options);
   const Measurement m = Measure(client, {Gemm()}).only();
   EXPECT_EQ(m.status, CaseStatus::kUnsupported);
-  EXPECT_THAT(m.reason, HasSubstr("no f8 here"));
+  EXPECT_THAT(m.reason, HasSubstr("f8 is not supported here"));
+}
+
+TEST(BatchTest, ACompilerThatBreaksIsAFailure) {
+  for (const Code code : {Code::kInternal, Code::kUnknown, Code::kAborted, Code::kUnavailable,
+                          Code::kFailedPrecondition, Code::kOutOfRange}) {
+    device::FakeOptions options = Honest();
+    options.failures = {{device::FakeCall::kCompile, 1, {code, "pass pipeline broke", "", ""}}};
+    device::FakeClient client(options);
+    EXPECT_EQ(Measure(client, {Gemm()}).only().status, CaseStatus::kFailed) << CodeName(code);
+  }
+}
+
+TEST(BatchTest, AReasonWithoutEndIsCutInTheMiddle) {
+  device::FakeOptions options = Honest();
+  const std::string words = "begin " + std::string(100'000, 'x') + " end";
+  options.failures = {{device::FakeCall::kRun, 2, {Code::kInternal, words, "", ""}}};
+  device::FakeClient client(options);
+  const Measurement m = Measure(client, {Gemm()}).only();
+  EXPECT_LT(m.reason.size(), 4100u);
+  EXPECT_THAT(m.reason, HasSubstr("begin xxx"));
+  EXPECT_THAT(m.reason, HasSubstr("bytes in all"));
+  EXPECT_TRUE(m.reason.ends_with("xxx end"));
+}
+
+// A lost device says so with these codes: neither "not applicable" nor "skipped".
+TEST(BatchTest, AnErrorOfARunningPluginIsAFailure) {
+  for (const Code code : {Code::kFailedPrecondition, Code::kOutOfRange, Code::kCancelled}) {
+    device::FakeOptions options = Honest();
+    options.failures = {{device::FakeCall::kRun, 2, {code, "device lost", "", ""}}};
+    device::FakeClient client(options);
+    EXPECT_EQ(Measure(client, {Gemm()}).only().status, CaseStatus::kFailed) << CodeName(code);
+  }
 }
 
 TEST(BatchTest, ATextThatThePluginCannotReadIsOurFault) {
@@ -232,8 +273,7 @@ TEST(BatchTest, ARoundNearTheFloorSaysSo) {
   };
   device::FakeClient client(options);
   const Measurement m = Measure(client, {Gemm()}).only();
-  ASSERT_FALSE(m.labels.empty());
-  EXPECT_THAT(m.labels.back(), HasSubstr("loop overhead included"));
+  EXPECT_THAT(m.labels, Contains(HasSubstr("loop overhead included")));
 }
 
 // Work that the compiler removed: the time does not grow with the count.
@@ -260,6 +300,133 @@ TEST(BatchTest, NoiseEndsUnconvergedInsideTheBudget) {
     EXPECT_THAT(m.reason, HasSubstr("asked ± 0.0 %"));
   }
   EXPECT_EQ(m.fit->blocks, c.precision.max_blocks);
+}
+
+// docs/adr/0009: each pass on a client of its own, which is slower or faster as a whole.
+TEST(BatchTest, PassesOfSeveralWorkersAreOneMeasurement) {
+  Case c = Gemm();
+  c.precision = {.relative_half_width = 0.01,
+                 .min_blocks = 3,
+                 .max_blocks = 9,
+                 .passes = 3,
+                 .block_seconds = 0.01,
+                 .time_limit_s = 20};
+  constexpr int64_t kFree = std::numeric_limits<int64_t>::max() / 4;
+  std::map<std::string, EarlierPasses> earlier;
+  for (int pass = 0; pass < 3; ++pass) {
+    device::FakeOptions options = Honest();
+    options.compile_seconds = 1;
+    options.seconds = [pass](const std::string& program, int64_t count) {
+      return Seconds(program, count) * (1 + 0.1 * pass);
+    };
+    device::FakeClient client(options);
+    const Outcome outcome = Measure(client, {c}, kFree, earlier);
+    if (pass < 2) {
+      EXPECT_TRUE(outcome.records.empty());
+      ASSERT_TRUE(outcome.passed.contains(c.id()));
+      EXPECT_EQ(outcome.passed.at(c.id()).done, pass + 1);
+      earlier = outcome.passed;
+      continue;
+    }
+    const Measurement m = outcome.only();
+    EXPECT_EQ(m.status, CaseStatus::kUnconverged) << m.reason;
+    EXPECT_THAT(m.reason, HasSubstr("blocks in 3 passes"));
+    EXPECT_NEAR(m.time_s->value, 1.1 * kRound, 0.01 * kRound);
+    // t(2) of three passes 10 % apart.
+    EXPECT_NEAR(m.time_s->relative_half_width(), 4.30265 * 0.1 / std::sqrt(3.0) / 1.1, 0.01);
+    ASSERT_EQ(m.fit->passes_s.size(), 3u);
+    EXPECT_NEAR(m.fit->passes_s[2], 1.2 * kRound, 0.01 * kRound);
+    EXPECT_EQ(m.state["passes"].size(), 3u);
+    EXPECT_NEAR(*m.compile_s, 1, 1e-6);
+    EXPECT_GT(m.timed_s, 2.5 * earlier.at(c.id()).measurement.timed_s / 2);
+    EXPECT_GT(m.wall_s, 3);
+    EXPECT_EQ(m.check_status, "passed");
+  }
+}
+
+// A wrong answer in a later pass takes away the figure of the earlier ones.
+TEST(BatchTest, EveryPassIsChecked) {
+  Case c = Gemm();
+  c.precision.passes = 2;
+  constexpr int64_t kFree = std::numeric_limits<int64_t>::max() / 4;
+  device::FakeClient honest(Honest());
+  const Outcome first = Measure(honest, {c}, kFree);
+  ASSERT_EQ(first.passed.size(), 1u);
+  device::FakeOptions options = Honest();
+  options.corrupt = [](int, device::TensorGrid& outputs) { outputs[0][0].set(0, 1e6); };
+  device::FakeClient wrong(options);
+  const Outcome second = Measure(wrong, {c}, kFree, first.passed);
+  EXPECT_TRUE(second.passed.empty());
+  EXPECT_EQ(second.only().status, CaseStatus::kWrongResult);
+  EXPECT_FALSE(second.only().time_s.has_value());
+  EXPECT_TRUE(second.only().rates.empty());
+}
+
+Case Throttled() {
+  Case c = Gemm();
+  c.precision = {.relative_half_width = 0.001,
+                 .min_blocks = 9,
+                 .max_blocks = 9,
+                 .block_seconds = 0.05,
+                 .time_limit_s = 20};
+  return c;
+}
+
+TEST(BatchTest, C13_ADeviceThatRecoversAtRestHasTheFigureOfItsGoodBlocks) {
+  device::FakeOptions options = Honest();
+  options.throttle = {.busy_s = 0.3, .rest_s = 0.15, .factor = 1.35};
+  device::FakeClient client(options);
+  const Measurement m = Measure(client, {Throttled()}).only();
+  EXPECT_EQ(m.status, CaseStatus::kOk) << m.reason;
+  EXPECT_NEAR(m.time_s->value, kRound, kRound * 0.01);
+  EXPECT_EQ(m.fit->blocks, 9);
+  EXPECT_GT(IntegerOr(m.state, "discarded_blocks"), 0);
+  EXPECT_EQ(m.state["throttled_blocks"].size(), m.state["discarded_blocks"]);
+  EXPECT_EQ(m.state["block_s"].size(), 9 + m.state["discarded_blocks"].get<size_t>());
+  EXPECT_THAT(m.labels, ::testing::Contains(HasSubstr("slow blocks are left out")));
+}
+
+TEST(BatchTest, C13_ADeviceThatAlwaysThrottlesIsSuspectWithBothHalves) {
+  device::FakeOptions options = Honest();
+  options.throttle = {.busy_s = 0.3, .rest_s = 1e9, .factor = 1.35};
+  device::FakeClient client(options);
+  const double start = client.Now();
+  const Measurement m = Measure(client, {Throttled()}).only();
+  EXPECT_EQ(m.status, CaseStatus::kSuspect);
+  EXPECT_THAT(m.reason, HasSubstr("throttled: a round took 25"));
+  EXPECT_THAT(m.reason, HasSubstr("(+35 %)"));
+  EXPECT_THAT(m.reason, HasSubstr("did not come back after 6 rests"));
+  EXPECT_LT(client.Now() - start, Throttled().precision.time_limit_s);
+  EXPECT_EQ(DumpLine(ToJson(m)).find("nan"), std::string::npos);
+  EXPECT_TRUE(std::isfinite(m.time_s->value) && std::isfinite(m.time_s->hi));
+}
+
+// Every run is slower than the one before: no rest helps, nothing repeats.
+TEST(BatchTest, C13_ADriftWithoutEndIsSuspectInsideItsBudget) {
+  device::FakeOptions options = Honest();
+  options.drift_per_s = 0.3;
+  device::FakeClient client(options);
+  const double start = client.Now();
+  const Measurement m = Measure(client, {Throttled()}).only();
+  EXPECT_EQ(m.status, CaseStatus::kSuspect);
+  EXPECT_THAT(m.reason, ::testing::AnyOf(HasSubstr("drift: "), HasSubstr("throttled: ")));
+  EXPECT_LT(client.Now() - start, Throttled().precision.time_limit_s);
+}
+
+TEST(BatchTest, C13_AnOutlierIsFlaggedAndKept) {
+  device::FakeOptions options = Honest();
+  int runs = 0;
+  options.seconds = [&runs](const std::string& program, int64_t count) {
+    ++runs;
+    const bool disturbed = runs > 40 && runs <= 46;  // one block
+    return Seconds(program, count) * (disturbed ? 2 : 1);
+  };
+  device::FakeClient client(options);
+  const Measurement m = Measure(client, {Throttled()}).only();
+  EXPECT_EQ(m.fit->blocks, 9);
+  ASSERT_TRUE(m.state.contains("outlier_blocks")) << DumpLine(m.state);
+  EXPECT_LE(m.state["outlier_blocks"].size(), 2u);
+  EXPECT_NEAR(m.time_s->value, kRound, kRound * 0.01);
 }
 
 TEST(BatchTest, BlocksOfABatchAlternate) {
@@ -327,8 +494,7 @@ TEST(BatchTest, ZeroCopyHasNoBandwidth) {
                                                    {"semantics", std::string("zero_copy")}})})
           .only();
   EXPECT_TRUE(m.rates.empty());
-  ASSERT_FALSE(m.labels.empty());
-  EXPECT_THAT(m.labels.back(), HasSubstr("zero-copy"));
+  EXPECT_THAT(m.labels, Contains(HasSubstr("zero-copy")));
 }
 
 }  // namespace

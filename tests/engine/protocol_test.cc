@@ -15,8 +15,22 @@ Case Example() {
   c.params.Set("ratio", 0.5);
   c.placement.device = 3;
   c.precision.max_blocks = 9;
+  c.precision.passes = 3;
   c.data_mode = "ones";
   return c;
+}
+
+EarlierPasses OnePass() {
+  EarlierPasses earlier{.done = 1,
+                        .base = 7,
+                        .samples = {{7, 0.25, 0, 0}, {14, 0.1 + 0.2, 0, 0}},
+                        .doubts = {"throttled"},
+                        .labels = {"2 blocks left out"},
+                        .measurement = {}};
+  earlier.measurement.id = Example().id();
+  earlier.measurement.wall_s = 1.5;
+  earlier.measurement.state = {{"passes", {{{"cpu_mhz", 2100}}}}};
+  return earlier;
 }
 
 TEST(ProtocolTest, JobSurvivesTheWay) {
@@ -25,7 +39,8 @@ TEST(ProtocolTest, JobSurvivesTheWay) {
                 .devices = 4,
                 .axes = {{"x", 2}, {"y", 2}},
                 .seed = 42,
-                .cases = {Example()}};
+                .cases = {Example()},
+                .earlier = {{Example().id(), OnePass()}}};
   const Result<Json> json = ParseJson(DumpLine(ToJson(job)));
   ASSERT_TRUE(json);
   const Result<Job> read = JobFromJson(*json);
@@ -38,6 +53,18 @@ TEST(ProtocolTest, JobSurvivesTheWay) {
   EXPECT_EQ(read->cases[0].id(), Example().id());
   EXPECT_EQ(read->cases[0].params, Example().params);
   EXPECT_EQ(read->cases[0].precision.max_blocks, 9);
+  EXPECT_EQ(read->cases[0].precision.passes, 3);
+  ASSERT_EQ(read->earlier.size(), 1u);
+  EXPECT_EQ(ToJson(read->earlier.begin()->second), ToJson(OnePass()));
+  EXPECT_EQ(read->earlier.begin()->second.samples[1].seconds, 0.1 + 0.2);
+}
+
+TEST(ProtocolTest, ASampleOfAnotherFormIsRefused) {
+  Json json = ToJson(OnePass());
+  json["samples"][1] = {7, "0.25", 0, 0};
+  const Result<EarlierPasses> read = EarlierPassesFromJson(json);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("[count, seconds, block, pass]"), std::string::npos);
 }
 
 TEST(ProtocolTest, ErrorsKeepCodeAndWords) {

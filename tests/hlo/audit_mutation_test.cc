@@ -443,6 +443,36 @@ TEST(AuditMutation, AsynchronousForms) {
   }
 }
 
+// libtpu hands collectives of TPU 7x to the SparseCore: an async-start of a custom call that
+// carries the collective.
+TEST(AuditMutation, ACustomCallThatCarriesItsDefinition) {
+  Edit edit("cpu_all_reduce");
+  Instruction& op = edit.At(edit.body, "all-reduce.0");
+  const auto wrap = [&edit](int64_t id, Instruction inner) {
+    Computation wrapped;
+    wrapped.id = id;
+    wrapped.name = "wrapped";
+    wrapped.instructions = {Make(1, "parameter", inner.shape, {}), std::move(inner)};
+    wrapped.instructions[1].id = 2;
+    wrapped.instructions[1].operands = {1};
+    wrapped.root = 2;
+    edit.module.computations.push_back(std::move(wrapped));
+  };
+  wrap(kNew, op);
+  Instruction call = Make(2, "custom-call", op.shape, {1});
+  call.called = {kNew};
+  wrap(kNew + 1, call);
+  Instruction& start = edit.At(edit.body, "all-reduce.0");
+  start.opcode = "async-start";
+  start.called = {kNew + 1};
+  Instruction done = Make(kNew, "async-done", start.shape, {start.id});
+  done.called = {kNew + 1};
+  edit.At(edit.body, "tuple.10").operands[2] = kNew;
+  edit.InsertBefore(edit.body, "tuple.10", done);
+  EXPECT_THAT(Text(edit.Run(AllReduce({{0, 1, 2, 3}}))),
+              HasSubstr("its body holds all-reduce all-reduce.0"));
+}
+
 // A TPU clones a collective into an asynchronous fusion under the same channel.
 TEST(AuditMutation, ClonedCollectiveCountsOnce) {
   Edit edit("cpu_all_reduce");

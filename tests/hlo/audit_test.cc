@@ -21,6 +21,62 @@ TEST(Audit, RealProgramsOfTheCpuPluginAreClean) {
   }
 }
 
+// XLA's GPU compiler reduces in place, and copies an operand that the next round needs again.
+TEST(Audit, ACopyForAnInPlaceReductionIsNamedAndNotRefused) {
+  constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %add = f32[] add(%a, %b)
+}
+%body (s: (s32[], f32[4096], f32[4096], s32[])) -> (s32[], f32[4096], f32[4096], s32[]) {
+  %s = (s32[], f32[4096]{0}, f32[4096]{0}, s32[]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %x = f32[4096]{0} get-tuple-element(%s), index=1
+  %copy = f32[4096]{0} copy(%x)
+  %all-reduce = f32[4096]{0} all-reduce(%copy), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%sum
+  %n = s32[] get-tuple-element(%s), index=3
+  ROOT %t = (s32[], f32[4096]{0}, f32[4096]{0}, s32[]) tuple(%next, %x, %all-reduce, %n)
+}
+%more (s: (s32[], f32[4096], f32[4096], s32[])) -> pred[] {
+  %s = (s32[], f32[4096]{0}, f32[4096]{0}, s32[]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %n = s32[] get-tuple-element(%s), index=3
+  ROOT %c = pred[] compare(%i, %n), direction=LT
+}
+ENTRY %main (n: s32[], x: f32[4096], y: f32[4096]) -> f32[4096] {
+  %n = s32[] parameter(0)
+  %x = f32[4096]{0} parameter(1)
+  %y = f32[4096]{0} parameter(2)
+  %zero = s32[] constant(0)
+  %t = (s32[], f32[4096]{0}, f32[4096]{0}, s32[]) tuple(%zero, %x, %y, %n)
+  %loop = (s32[], f32[4096]{0}, f32[4096]{0}, s32[]) while(%t), condition=%more, body=%body
+  ROOT %out = f32[4096]{0} get-tuple-element(%loop), index=2
+}
+)";
+  const auto audit = [](const std::string& text) {
+    const Result<Module> module = ReadModule(text);
+    EXPECT_TRUE(module) << (module ? "" : module.error().ToString());
+    Expectation expected = Expect({{{"all-reduce"}, 1}}, DType::kF32, 32768);
+    expected.groups = {{0, 1}};
+    return Audit(*module, expected);
+  };
+  const std::string in_place(kProgram);
+  EXPECT_FALSE(audit(in_place).refused()) << Text(audit(in_place));
+  EXPECT_THAT(Text(audit(in_place)), HasSubstr("warning: copy copy also moves 32 KiB in the body"));
+  EXPECT_THAT(Text(audit(in_place)), HasSubstr("reduces in place"));
+  // A copy of what the operation gave is none of that.
+  std::string behind = in_place;
+  behind.replace(behind.find("copy(%x)"), 8, "negate(%x)");
+  behind.replace(behind.find("  %n = s32[] get-tuple-element(%s), index=3\n  ROOT %t"), 0,
+                 "  %late = f32[4096]{0} copy(%all-reduce)\n");
+  behind.replace(behind.find("tuple(%next, %x, %all-reduce, %n)"), 33,
+                 "tuple(%next, %x, %late, %n)");
+  EXPECT_TRUE(audit(behind).refused()) << Text(audit(behind));
+}
+
 TEST(Audit, SaysWhatTheBodyHolds) {
   EXPECT_EQ(
       Text(Audit(LoadFixture("cpu_gemm_f32"), Gemm(DType::kF32))),

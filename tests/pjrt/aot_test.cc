@@ -58,8 +58,12 @@ TEST_F(AotTest, CompilesForDevicesThatAreNotHere) {
 })";
   auto program = CompileForTopology(topology_, request);
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
-  EXPECT_EQ(program->format, "hlo_with_config");
-  EXPECT_THAT(program->bytes, HasSubstr("all-reduce"));
+  EXPECT_EQ(program->text.format, "hlo_with_config");
+  EXPECT_THAT(program->text.bytes, HasSubstr("all-reduce"));
+  ASSERT_TRUE(program->memory.has_value());
+  EXPECT_GE(program->memory->peak, program->memory->arguments);
+  EXPECT_EQ(program->memory->arguments, 4096);  // 1024 f32, on each device
+  EXPECT_THAT(program->compiler, HasSubstr("Built"));
   request.partitions = 5;
   EXPECT_EQ(CompileForTopology(topology_, request).error().code, Code::kInvalidArgument);
 }

@@ -152,6 +152,32 @@ TEST_F(ApiTest, ErrorsOfAPluginWithoutErrorFunctionsAreStillErrors) {
   EXPECT_EQ(client.error().where, "PJRT_Client_Create");
 }
 
+// Asked for its code, every error gives another error.
+TEST_F(ApiTest, ErrorsAboutErrorsComeToAnEnd) {
+  plugin_.client_error = "x";
+  plugin_.table.PJRT_Error_GetCode = [](PJRT_Error_GetCode_Args*) -> PJRT_Error* {
+    PJRT_Client_Create_Args again{};
+    return CurrentTable().PJRT_Client_Create(&again);
+  };
+  auto client = CreateClient(Open(), {});
+  ASSERT_FALSE(client.has_value());
+  EXPECT_EQ(client.error().code, Code::kUnknown);
+  EXPECT_EQ(client.error().message, "x");
+  EXPECT_EQ(plugin_.alive(), 0);
+}
+
+// Success without the result that every caller needs (a plugin that breaks the API).
+TEST_F(ApiTest, SuccessWithoutAResultIsAnError) {
+  plugin_.table.PJRT_Client_Create = [](PJRT_Client_Create_Args*) -> PJRT_Error* {
+    return nullptr;
+  };
+  auto client = CreateClient(Open(), {});
+  ASSERT_FALSE(client.has_value());
+  EXPECT_EQ(client.error().code, Code::kInternal);
+  EXPECT_EQ(client.error().message, "the plugin says it succeeded but gave no client");
+  EXPECT_EQ(client.error().where, "PJRT_Client_Create");
+}
+
 class RunTest : public ApiTest {
  protected:
   void SetUp() override {
@@ -191,12 +217,23 @@ TEST_F(RunTest, FailedStartLeavesNothingBehind) {
 }
 
 TEST_F(RunTest, ErrorOfOneDeviceComesOutAfterAllHaveEnded) {
-  plugin_.execute = TablePlugin::Execute::kFailsOnDeviceOne;
+  plugin_.execute = TablePlugin::Execute::kFailsOnOneDevice;
   auto outputs = executable_->Run({{}, {}});
   ASSERT_FALSE(outputs.has_value());
   EXPECT_EQ(outputs.error().code, Code::kDataLoss);
   EXPECT_EQ(outputs.error().message, "device 1 lost its data");
   EXPECT_EQ(plugin_.events_awaited, 2);
+  executable_.reset();
+  EXPECT_EQ(plugin_.alive(), 0);
+}
+
+// Nobody could tell when such a run ends: its time would be that of the start.
+TEST_F(RunTest, ARunWithoutItsEventIsAnError) {
+  plugin_.execute = TablePlugin::Execute::kGivesNoEvents;
+  auto outputs = executable_->Run({{}, {}});
+  ASSERT_FALSE(outputs.has_value());
+  EXPECT_EQ(outputs.error().message,
+            "the plugin says it succeeded but gave no event for the end of the run");
   executable_.reset();
   EXPECT_EQ(plugin_.alive(), 0);
 }

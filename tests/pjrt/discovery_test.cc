@@ -82,6 +82,11 @@ TEST_F(DiscoveryTest, OrderOfThePlaces) {
   env_.python_path.clear();
   EXPECT_EQ(Found(""), venv);
   env_.virtual_env.clear();
+  Write("conda/bin/python3");
+  const std::string conda = Write("conda/lib/python3.12/site-packages/libtpu/libtpu.so");
+  env_.path = (top_ / "empty/bin").string() + ":" + (top_ / "conda/bin").string();
+  EXPECT_EQ(Found(""), conda);
+  env_.path.clear();
   EXPECT_EQ(Found(""), home);
   fs::remove(home);
   EXPECT_EQ(Found(""), usr);
@@ -101,6 +106,26 @@ TEST_F(DiscoveryTest, PackagesThatRegisterWithJaxPlugins) {
   EXPECT_EQ(Found("rocm"), rocm);
   EXPECT_EQ(Found("mlx"), other);
   EXPECT_EQ(ListPlugins(env_).size(), 3u);
+}
+
+TEST_F(DiscoveryTest, AnInstalledPackageIsNamedByTheListOfItsFiles) {
+  const std::string base = "root/usr/lib/python3/dist-packages/";
+  Write(base + "libtpu/libtpu.so");
+  Write(base + "jax_plugins/xla_cuda13/xla_cuda_plugin.so");
+  Write(base + "other-1.0.dist-info/RECORD", "other/a.py,sha256=x,1\n");
+  Write(base + "other-1.0.dist-info/METADATA", "Name: other\nVersion: 1.0\n");
+  Write(base + "libtpu-0.0.52.dist-info/RECORD",
+        "libtpu/__init__.py,sha256=x,1\nlibtpu/libtpu.so,sha256=y,2\n");
+  Write(base + "libtpu-0.0.52.dist-info/METADATA",
+        "Metadata-Version: 2.1\nName: libtpu\nVersion: 0.0.52\nLicense: its own\n\nVersion: no\n");
+  const auto tpu = FindPlugin("tpu", env_);
+  ASSERT_TRUE(tpu.has_value());
+  EXPECT_EQ(tpu->package, "libtpu");
+  EXPECT_EQ(tpu->version, "0.0.52");
+  EXPECT_EQ(tpu->licence, "its own");
+  const auto cuda = FindPlugin("cuda", env_);
+  ASSERT_TRUE(cuda.has_value());
+  EXPECT_EQ(cuda->version, "");  // no list of files names it
 }
 
 TEST_F(DiscoveryTest, ListKeepsEveryPlaceInOrder) {

@@ -3,14 +3,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <utility>
 
 // The C API leaves these to the plugin.
 struct PJRT_Error {
-  PJRT_Error_Code code;
+  int code;  // may be none of PJRT_Error_Code
   std::string message;
 };
 struct PJRT_Event {
   bool fails;
+  std::jthread work;  // ends before the event is ready
 };
 struct PJRT_Device {
   int id;
@@ -40,14 +43,14 @@ PJRT_Device* device_list[2] = {&devices[0], &devices[1]};
 PJRT_DeviceDescription descriptions[2] = {{10}, {11}};
 constexpr int64_t kDims[2] = {2, 3};
 
-PJRT_Error* MakeError(PJRT_Error_Code code, std::string message) {
+PJRT_Error* MakeError(int code, std::string message) {
   ++plugin->errors;
   return new PJRT_Error{code, std::move(message)};
 }
 
-PJRT_Event* MakeEvent(bool fails) {
+PJRT_Event* MakeEvent(bool fails, std::jthread work = {}) {
   ++plugin->events;
-  return new PJRT_Event{fails};
+  return new PJRT_Event{fails, std::move(work)};
 }
 
 PJRT_Buffer* MakeBuffer() {
@@ -57,7 +60,7 @@ PJRT_Buffer* MakeBuffer() {
 
 PJRT_Error* Create(PJRT_Client_Create_Args* args) {
   if (!plugin->client_error.empty()) {
-    return MakeError(static_cast<PJRT_Error_Code>(plugin->client_error_code), plugin->client_error);
+    return MakeError(plugin->client_error_code, plugin->client_error);
   }
   ++plugin->clients;
   args->client = new PJRT_Client{};
@@ -72,8 +75,12 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   }
   for (size_t d = 0; d < args->num_devices; ++d) {
     args->output_lists[d][0] = MakeBuffer();
-    args->device_complete_events[d] =
-        MakeEvent(d == 1 && plugin->execute == TablePlugin::Execute::kFailsOnDeviceOne);
+    if (plugin->execute == TablePlugin::Execute::kGivesNoEvents) continue;
+    std::jthread work;
+    if (plugin->work) work = std::jthread([run = plugin->work, d] { run(d); });
+    args->device_complete_events[d] = MakeEvent(
+        d == plugin->failing_device && plugin->execute == TablePlugin::Execute::kFailsOnOneDevice,
+        std::move(work));
   }
   return nullptr;
 }
@@ -88,16 +95,18 @@ void FillErrors(PJRT_Api& t) {
     args->message_size = args->error->message.size();
   };
   t.PJRT_Error_GetCode = [](PJRT_Error_GetCode_Args* args) -> PJRT_Error* {
-    args->code = args->error->code;
+    std::memcpy(&args->code, &args->error->code, sizeof(args->code));
     return nullptr;
   };
   t.PJRT_Event_Destroy = [](PJRT_Event_Destroy_Args* args) -> PJRT_Error* {
     --plugin->events;
+    if (args->event->work.joinable()) args->event->work.detach();
     delete args->event;
     return nullptr;
   };
   t.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) -> PJRT_Error* {
     ++plugin->events_awaited;
+    if (args->event->work.joinable()) args->event->work.join();
     return args->event->fails ? MakeError(PJRT_Error_Code_DATA_LOSS, "device 1 lost its data")
                               : nullptr;
   };
@@ -191,6 +200,29 @@ void FillExecutable(PJRT_Api& t) {
   };
 }
 
+// A "device" memory of one byte, which every array is filled with.
+char memory = 0;
+
+void FillTransfers(PJRT_Api& t) {
+  t.PJRT_Client_BufferFromHostBuffer =
+      [](PJRT_Client_BufferFromHostBuffer_Args* args) -> PJRT_Error* {
+    args->buffer = MakeBuffer();
+    const auto* from = static_cast<const char*>(args->data);
+    args->done_with_host_buffer = MakeEvent(false, std::jthread([from] { memory = *from; }));
+    return nullptr;
+  };
+  t.PJRT_Buffer_ReadyEvent = [](PJRT_Buffer_ReadyEvent_Args* args) -> PJRT_Error* {
+    args->event = MakeEvent(false);
+    return nullptr;
+  };
+  t.PJRT_Buffer_ToHostBuffer = [](PJRT_Buffer_ToHostBuffer_Args* args) -> PJRT_Error* {
+    args->event = MakeEvent(false, std::jthread([to = args->dst, size = args->dst_size] {
+                              std::memset(to, memory, size);
+                            }));
+    return nullptr;
+  };
+}
+
 }  // namespace
 
 TablePlugin::TablePlugin() {
@@ -202,9 +234,12 @@ TablePlugin::TablePlugin() {
   FillErrors(table);
   FillClient(table);
   FillExecutable(table);
+  FillTransfers(table);
 }
 
 TablePlugin::~TablePlugin() { plugin = nullptr; }
+
+const PJRT_Api& CurrentTable() { return plugin->table; }
 
 void CalledPastTheTable() {
   std::fputs("a function past the end of the plugin's table was called\n", stderr);

@@ -57,7 +57,7 @@ TEST(Inputs, SeedsStreamsAndDevicesDiffer) {
 }
 
 // Zero or repeated data draws less power and runs faster: it is had on request only.
-TEST(Inputs, NormalDataIsDistinctAndHasNoZeros) {
+TEST(Inputs, C12_NormalDataIsDistinctAndHasNoZeros) {
   constexpr int64_t kCount = 1 << 18;
   for (const DType dtype : {DType::kF32, DType::kF64}) {
     const auto values = ValuesOf(Spec(dtype, kCount));
@@ -76,7 +76,7 @@ TEST(Inputs, NormalDataIsDistinctAndHasNoZeros) {
   }
 }
 
-TEST(Inputs, DataModesReplaceFreeValuesOnly) {
+TEST(Inputs, C12_DataModesReplaceFreeValuesOnly) {
   const TensorSpec normal = Spec(DType::kF32, 4);
   EXPECT_EQ(ValuesOf(normal, 0, 0, 1, "zeros"), std::vector<double>(4, 0.0));
   EXPECT_EQ(ValuesOf(normal, 0, 0, 1, "ones"), std::vector<double>(4, 1.0));

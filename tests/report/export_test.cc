@@ -51,7 +51,7 @@ std::string Cell(const std::vector<std::vector<std::string>>& rows, size_t row,
   return rows[row][static_cast<size_t>(it - rows[0].begin())];
 }
 
-TEST(Csv, NamesWithCommasAndQuotesSurvive) {
+TEST(Csv, G5_NamesWithCommasAndQuotesSurvive) {
   Measurement m = FullMeasurement();
   m.bench = "gemm \"tn\", 4096x4096";
   m.memory_kind = "chip, rev. 2\nsecond line";
@@ -121,7 +121,7 @@ TEST(FlatJson, IsOneLevelAndStrict) {
   EXPECT_EQ(*again, list);
 }
 
-TEST(Csv, DecimalCommaLocalesChangeNothing) {
+TEST(Csv, G7_DecimalCommaLocalesChangeNothing) {
   const std::string before = Csv(std::vector{FullMeasurement()});
   const bool set = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
   EXPECT_EQ(Csv(std::vector{FullMeasurement()}), before);

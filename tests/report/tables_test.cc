@@ -99,6 +99,31 @@ TEST(Tables, FiguresOfAnySizeStayApartAndPlain) {
   EXPECT_THAT(ResultTable(Json::object(), run, {}), HasSubstr("  0.00018 B/s  "));
 }
 
+TEST(Tables, G2_OneFileHasOneReport) {
+  const std::vector<Measurement> run = SampleRun();
+  const auto report = [&run] {
+    std::vector<Measurement> derived = run;
+    Derive(derived, nullptr);
+    return ResultTable(SampleHeader(), derived, {}) +
+           SummaryTable(SampleHeader(), derived, nullptr, {}) + Csv(derived) +
+           DumpLine(RunJson(SampleHeader(), derived));
+  };
+  const std::string first = report();
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(report(), first);
+}
+
+// A compiler says much: its first line stands in the table, all of it in the record.
+TEST(Tables, OfAReasonWithManyLinesTheFirstIsShown) {
+  std::vector<Measurement> run = SampleRun();
+  run[0].status = CaseStatus::kFailed;
+  run[0].reason = "compile: INTERNAL: no such op\n  at line 3\n  at line 9";
+  const std::string table = ResultTable(SampleHeader(), run, {});
+  EXPECT_THAT(table, HasSubstr("no such op … (2 more lines)"));
+  EXPECT_THAT(table, Not(HasSubstr("\\x0a")));
+  const std::string csv = Csv(run);
+  EXPECT_THAT(csv, HasSubstr("at line 9"));
+}
+
 TEST(Tables, ControlCharactersDoNotReachTheTerminal) {
   std::vector<Measurement> run = {Message(4, "all"), Message(8, "\x1b[2Jx")};
   run[0].labels = {"\x1b[2J"};
@@ -251,6 +276,20 @@ TEST(Baseline, InsideBelowAndAbove) {
   EXPECT_THAT(place(0.8), ::testing::StartsWith("above the expected range"));
   EXPECT_EQ(Expectation(Of(Component::kCompute, run), nullptr),
             "no expectation for this machine yet");
+}
+
+TEST(OutcomeLine, SaysEachComponentsBestAndTheReference) {
+  std::vector<Measurement> run = SampleRun();
+  EXPECT_EQ(OutcomeLine(SampleHeader(), run, nullptr),
+            "network 1.994 GB/s, compute 1.17 TFLOP/s, hbm 12.1 GB/s, host 8.389 GB/s, attention "
+            "100 GFLOP/s; no reference");
+  const store::ResultFile baseline = Baseline();
+  Derive(run, &baseline);
+  EXPECT_EQ(OutcomeLine(SampleHeader(), run, &baseline),
+            "network 1.994 GB/s (90.9 % of baseline), compute 1.17 TFLOP/s (90.9 % of baseline), "
+            "hbm 12.1 GB/s (90.9 % of baseline), host 8.389 GB/s (90.9 % of baseline), attention "
+            "100 GFLOP/s (90.9 % of baseline)");
+  EXPECT_EQ(OutcomeLine(SampleHeader(), {}, nullptr), "");
 }
 
 TEST(ComponentLine, SaysTheBestAndWhatIsMissing) {

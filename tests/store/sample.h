@@ -25,7 +25,7 @@ inline Measurement FullMeasurement(const std::string& id = "gemm/dtype=bf16,k=4@
   m.scope = Scope::kAll;
   m.labels = {"shared cores"};
   m.time_s = Interval{2e-3, 1.9e-3, 2.1e-3};
-  m.fit = Fit{{1, 2, 4}, {0.1, 0.2, 0.4}, 0.999, 3, 1e-6};
+  m.fit = Fit{{1, 2, 4}, {0.1, 0.2, 0.4}, 0.999, 3, 1e-6, {1.9e-3, 2.1e-3}};
   m.launch_s = Interval{1e-5, 1e-6, 2e-5};
   m.launch_resolved = true;
   m.compile_s = 0.25;

@@ -142,9 +142,11 @@ INSTANTIATE_TEST_SUITE_P(
         InCase("data", "bench: stream, data: zero",
                "s.yaml:3:27: unknown data mode 'zero'; allowed: normal, zeros, ones; did you mean "
                "'zeros'?"),
-        InCase("precision_word", "bench: matmul, precision: hihgest",
-               "s.yaml:3:32: parameter 'precision' is 'hihgest'; expected text: default, highest; "
-               "did you mean 'highest'?"),
+        InCase("precision_word", "bench: matmul, precision: highest",
+               "s.yaml:3:32: 'precision' is 'highest'; expected a number from 0.0001 to 1"),
+        InCase("precision_config", "bench: matmul, precision_config: hihgest",
+               "s.yaml:3:39: parameter 'precision_config' is 'hihgest'; expected text: default, "
+               "highest; did you mean 'highest'?"),
         InCase("too_many",
                "bench: matmul, m: {from: 1, to: 400, add: 1}, n: {from: 1, to: 400, add: 1}",
                "s.yaml:3:5: with this case the suite has more than 100000 cases")),

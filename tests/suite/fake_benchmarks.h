@@ -38,8 +38,8 @@ inline std::vector<benchmarks::Benchmark> MakeFakeBenchmarks() {
   const ParamSpec bytes = FakeParam("bytes", ParamType::kBytes, int64_t{1024});
   const ParamSpec dtype = FakeParam("dtype", ParamType::kDType, f32, {"f32", "bf16", "s8"});
   const ParamSpec group = FakeParam("group", ParamType::kText, std::string("all"));
-  const ParamSpec precision =
-      FakeParam("precision", ParamType::kText, std::string("default"), {"default", "highest"});
+  const ParamSpec precision = FakeParam("precision_config", ParamType::kText,
+                                        std::string("default"), {"default", "highest"});
   ParamSpec source = FakeParam("source", ParamType::kInteger, int64_t{0});
   ParamSpec target = FakeParam("target", ParamType::kInteger, int64_t{1});
   source.min = target.min = 0;

@@ -6,6 +6,7 @@
 #include <clocale>
 
 #include "suite/fake_benchmarks.h"
+#include "suite/precision_keys.h"
 
 namespace ridgeline::suite {
 namespace {
@@ -89,8 +90,8 @@ TEST(Suite, Ranges) {
 TEST(Suite, JoinedNamesTakeOneValue) {
   const auto cases = Expand("cases: [{bench: matmul, m+n+k: [32, 64], dtype: bf16}]");
   EXPECT_THAT(Ids(cases),
-              ElementsAre("matmul/dtype=bf16,k=32,m=32,n=32,precision=default@device0",
-                          "matmul/dtype=bf16,k=64,m=64,n=64,precision=default@device0"));
+              ElementsAre("matmul/dtype=bf16,k=32,m=32,n=32,precision_config=default@device0",
+                          "matmul/dtype=bf16,k=64,m=64,n=64,precision_config=default@device0"));
 }
 
 TEST(Suite, ShapesAndEachAreZipped) {
@@ -106,19 +107,31 @@ TEST(Suite, DefaultParametersApplyWhereTheBenchmarkHasThem) {
   const auto cases = Expand(
       "defaults: {dtype: [f32, bf16], bytes: 4KiB}\n"
       "cases: [{bench: matmul}, {bench: stream}, {bench: sum, dtype: s8, bytes: 8}]");
-  EXPECT_THAT(Ids(cases), ElementsAre("sum/bytes=8,dtype=s8,group=all@all",
-                                      "matmul/dtype=f32,k=16,m=16,n=16,precision=default@device0",
-                                      "matmul/dtype=bf16,k=16,m=16,n=16,precision=default@device0",
-                                      "stream/bytes=4096@device0"));
+  EXPECT_THAT(Ids(cases),
+              ElementsAre("sum/bytes=8,dtype=s8,group=all@all",
+                          "matmul/dtype=f32,k=16,m=16,n=16,precision_config=default@device0",
+                          "matmul/dtype=bf16,k=16,m=16,n=16,precision_config=default@device0",
+                          "stream/bytes=4096@device0"));
 }
 
-TEST(Suite, ANumberIsThePrecisionAWordTheParameterOfThatName) {
+TEST(Suite, PrecisionOfTheFigureAndOfTheProductAreTwoKeys) {
   const auto cases = Expand(
-      "defaults: {precision: 0.02}\ncases: [{bench: matmul, precision: [default, highest]},"
+      "defaults: {precision: 0.02}\ncases: [{bench: matmul, precision_config: [default, highest]},"
       "{bench: matmul, m: 3, precision: 0.25}]");
-  EXPECT_THAT(Values(cases, "precision"), ElementsAre("default", "highest", "default"));
+  EXPECT_THAT(Values(cases, "precision_config"), ElementsAre("default", "highest", "default"));
   EXPECT_EQ(cases[1].precision.relative_half_width, 0.02);
   EXPECT_EQ(cases[2].precision.relative_half_width, 0.25);
+}
+
+TEST(Suite, NoParameterOfABenchmarkIsAKeyOfTheSuite) {
+  for (const benchmarks::Benchmark& benchmark : benchmarks::AllBenchmarks()) {
+    for (const ParamSpec& param : benchmark.params) {
+      EXPECT_EQ(FindPrecisionKey(param.name), nullptr) << benchmark.name << " " << param.name;
+      EXPECT_THAT((Strings{"bench", "data", "devices", "each", "shapes", "pairs"}),
+                  ::testing::Not(::testing::Contains(param.name)))
+          << benchmark.name;
+    }
+  }
 }
 
 TEST(Suite, ComponentsAreOrderedTheFileInsideThem) {

@@ -1,0 +1,164 @@
+// `ridgeline compile`: the programs of a suite through the compiler of accelerators that are not
+// here.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "cli/progress.h"
+#include "cli/suite_choice.h"
+#include "cli/target_choice.h"
+#include "predict/suite_check.h"
+
+namespace ridgeline::cli {
+namespace {
+
+struct Options {
+  std::string suite = "quick";
+  std::vector<std::string> targets;
+  std::string plugin;
+  std::string filter;
+  double limit_s = 300;
+  bool json = false;
+};
+
+struct CheckedTarget {
+  std::string name;
+  std::string topology;
+  pjrt::PluginInfo plugin;
+  Mesh mesh;
+  std::vector<predict::CheckedCase> cases;
+  double wall_s = 0;
+};
+
+Result<predict::SuiteTarget> Prepare(const predict::Target& target, const std::string& library,
+                                     const Options& options) {
+  if (!target.compiles()) {
+    return Fail(Code::kUnimplemented,
+                fmt::format("no compiler that works ahead of time is known for {}", target.name),
+                "", "`ridgeline targets` lists those that have one");
+  }
+  predict::SuiteTarget suite;
+  suite.topology = predict::TopologyOf(target, library);
+  suite.limits.seconds = options.limit_s;
+  RL_ASSIGN(const std::vector<DevicePlace> places, predict::ListPlaces(suite.topology));
+  RL_ASSIGN(suite.mesh, predict::MeshOf(target, places));
+  suite.platform = predict::PluginFor(target.spec);
+  return suite;
+}
+
+Result<CheckedTarget> Check(const predict::Target& target, const suite::Suite& suite,
+                            const pjrt::PluginInfo& plugin, const Options& options) {
+  RL_ASSIGN(predict::SuiteTarget compile, Prepare(target, plugin.library, options));
+  RL_ASSIGN(const std::vector<Case> cases,
+            suite::ExpandSuite(suite, {.mesh = compile.mesh,
+                                       .device_count = static_cast<int>(compile.mesh.size()),
+                                       .only = {},
+                                       .filter = options.filter,
+                                       .precision = {}}));
+  CheckedTarget checked{.name = target.name,
+                        .topology = compile.topology.name,
+                        .plugin = plugin,
+                        .mesh = compile.mesh,
+                        .cases = {},
+                        .wall_s = 0};
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress(cases.size(), IsTerminal(STDERR_FILENO) && !options.json);
+  for (const Case& c : cases) {
+    progress.Doing(fmt::format("{} {}", target.name, c.id()));
+    progress.Draw();
+    checked.cases.push_back(predict::CheckCase(c, compile));
+    progress.Done();
+  }
+  progress.Clear();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  checked.wall_s = took.count();
+  return checked;
+}
+
+Json TargetJson(const CheckedTarget& checked) {
+  Json programs = Json::array();
+  for (const predict::CheckedCase& one : checked.cases) programs.push_back(ToJson(one));
+  Json json = {{"name", checked.name},
+               {"topology", checked.topology},
+               {"plugin", ToJson(checked.plugin)},
+               {"mesh", ToJson(checked.mesh)}};
+  json.update(ToJson(predict::Count(checked.cases)));
+  json["cases"] = std::move(programs);
+  json["wall_s"] = Number(checked.wall_s);
+  return json;
+}
+
+int ExitCodeOf(const std::vector<CheckedTarget>& all) {
+  int exit_code = kExitOk;
+  for (const CheckedTarget& checked : all) {
+    const predict::SuiteCounts counts = predict::Count(checked.cases);
+    if (counts.failed > 0) return kExitPartial;
+    if (!counts.good()) exit_code = kExitVerdict;
+  }
+  return exit_code;
+}
+
+Result<int> Compile(const Options& options) {
+  RL_ASSIGN(const std::vector<predict::Target> targets, ChooseTargets(options.targets));
+  RL_ASSIGN(const ChosenSuite suite, ChooseSuite(options.suite));
+  std::vector<CheckedTarget> all;
+  for (const predict::Target& target : targets) {
+    RL_ASSIGN(const pjrt::PluginInfo plugin, CompilerPlugin(target, options.plugin));
+    RL_ASSIGN(CheckedTarget checked, Check(target, suite.suite, plugin, options));
+    if (!options.json) {
+      Out(fmt::format(
+          "{}, suite {}, {} {}\n{}{}; {}\n\n", checked.name, suite.name, plugin.package,
+          plugin.version, predict::SuiteTable(checked.cases, TerminalWidth(STDOUT_FILENO)),
+          predict::Summary(predict::Count(checked.cases)), FormatSeconds(checked.wall_s)));
+    }
+    all.push_back(std::move(checked));
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const CheckedTarget& checked : all) list.push_back(TargetJson(checked));
+    Out(DumpPretty({{"schema", "ridgeline.compile/1"}, {"suite", suite.name}, {"targets", list}}) +
+        "\n");
+  }
+  return ExitCodeOf(all);
+}
+
+}  // namespace
+
+void Add_compile(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "compile", "Compile a suite's programs for TPUs and GPUs that are not here, and audit them");
+  command->add_option("suite", options->suite, "a name of `ridgeline list suites`, or a YAML file")
+      ->capture_default_str();
+  command
+      ->add_option("--target", options->targets,
+                   "system and slice, as `ridgeline targets` lists them: tpu-v5e:2x2, "
+                   "a100-sxm-80:2; may be repeated")
+      ->required();
+  command->add_option("--filter", options->filter, "only cases whose id holds this, or matches it");
+  command->add_option(
+      "--plugin", options->plugin,
+      "name or path of the plugin that compiles (default: tpu or cuda, as the target needs)");
+  command->add_option("--time-limit", options->limit_s, "seconds for one program")
+      ->check(CLI::Range(0.01, 86400.0))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "one JSON object on stdout");
+  command->footer(
+      "Examples:\n"
+      "  ridgeline compile --target tpu-v5e:2x2\n"
+      "  ridgeline compile standard --target tpu-v4:2x2x1 --target tpu-v6e:16x16 --json\n"
+      "  ridgeline compile quick --target a100-sxm-80:2\n\n"
+      "Exit codes: 0 all compiled or unsupported; 1 the audit refused one; 3 no plugin; 4 a "
+      "program failed.");
+  command->callback([options, &exit_code] {
+    const Result<int> result = Compile(*options);
+    exit_code = result ? *result : Report(result.error());
+  });
+}
+
+}  // namespace ridgeline::cli

@@ -111,12 +111,16 @@ int64_t RankIn(const std::vector<int64_t>& members, int64_t partition) {
 }
 
 std::vector<ParamSpec> EndpointParams() {
-  return {
-      {.name = "source", .fallback = int64_t{0}, .help = "mesh position of the sender", .min = 0},
-      {.name = "target",
-       .fallback = int64_t{1},
-       .help = "mesh position of the receiver",
-       .min = 0}};
+  return {{.name = "source",
+           .fallback = int64_t{0},
+           .help = "mesh position of the sender",
+           .min = 0,
+           .names_device = true},
+          {.name = "target",
+           .fallback = int64_t{1},
+           .help = "mesh position of the receiver",
+           .min = 0,
+           .names_device = true}};
 }
 
 Result<std::pair<int64_t, int64_t>> ResolveEndpoints(const Params& params, const Target& target) {

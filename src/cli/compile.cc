@@ -9,10 +9,14 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common.h"
+#include "cli/compiler_options.h"
 #include "cli/progress.h"
 #include "cli/suite_choice.h"
 #include "cli/target_choice.h"
+#include "predict/case_kinds.h"
+#include "predict/compile_cache.h"
 #include "predict/suite_check.h"
+#include "predict/sweep.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -20,9 +24,9 @@ namespace {
 struct Options {
   std::string suite = "quick";
   std::vector<std::string> targets;
-  std::string plugin;
+  CompilerOptions compiler;
   std::string filter;
-  double limit_s = 300;
+  bool every_device = false;
   bool json = false;
 };
 
@@ -36,24 +40,32 @@ struct CheckedTarget {
 };
 
 Result<predict::SuiteTarget> Prepare(const predict::Target& target, const std::string& library,
-                                     const Options& options) {
+                                     const Options& options, predict::CompileCache* cache) {
   if (!target.compiles()) {
     return Fail(Code::kUnimplemented,
                 fmt::format("no compiler that works ahead of time is known for {}", target.name),
                 "", "`ridgeline targets` lists those that have one");
   }
+  if (target.slices > 1) {
+    return Fail(Code::kUnimplemented,
+                fmt::format("{}: our suites are programs of one slice", target.name), "",
+                "leave ,slices= out; `ridgeline predict` takes several slices");
+  }
   predict::SuiteTarget suite;
   suite.topology = predict::TopologyOf(target, library);
-  suite.limits.seconds = options.limit_s;
+  suite.limits.seconds = options.compiler.limit_s;
   RL_ASSIGN(const std::vector<DevicePlace> places, predict::ListPlaces(suite.topology));
   RL_ASSIGN(suite.mesh, predict::MeshOf(target, places));
   suite.platform = predict::PluginFor(target.spec);
+  suite.cache = cache;
+  RL_ASSIGN(suite.flags, predict::ParseFlags(options.compiler.flags));
   return suite;
 }
 
 Result<CheckedTarget> Check(const predict::Target& target, const suite::Suite& suite,
-                            const pjrt::PluginInfo& plugin, const Options& options) {
-  RL_ASSIGN(predict::SuiteTarget compile, Prepare(target, plugin.library, options));
+                            const pjrt::PluginInfo& plugin, const Options& options,
+                            predict::CompileCache* cache) {
+  RL_ASSIGN(const predict::SuiteTarget compile, Prepare(target, plugin.library, options, cache));
   RL_ASSIGN(const std::vector<Case> cases,
             suite::ExpandSuite(suite, {.mesh = compile.mesh,
                                        .device_count = static_cast<int>(compile.mesh.size()),
@@ -67,11 +79,18 @@ Result<CheckedTarget> Check(const predict::Target& target, const suite::Suite& s
                         .cases = {},
                         .wall_s = 0};
   const auto start = std::chrono::steady_clock::now();
-  Progress progress(cases.size(), IsTerminal(STDERR_FILENO) && !options.json);
-  for (const Case& c : cases) {
-    progress.Doing(fmt::format("{} {}", target.name, c.id()));
+  std::vector<predict::CaseKind> kinds;
+  if (options.every_device) {
+    for (const Case& c : cases) kinds.push_back({c, 1});
+  } else {
+    kinds = predict::ExamplesOf(cases);
+  }
+  Progress progress(kinds.size(), IsTerminal(STDERR_FILENO) && !options.json);
+  for (const predict::CaseKind& kind : kinds) {
+    progress.Doing(fmt::format("{} {}", target.name, kind.example.id()));
     progress.Draw();
-    checked.cases.push_back(predict::CheckCase(c, compile));
+    checked.cases.push_back(predict::CheckCase(kind.example, compile));
+    checked.cases.back().cases = kind.cases;
     progress.Done();
   }
   progress.Clear();
@@ -106,10 +125,11 @@ int ExitCodeOf(const std::vector<CheckedTarget>& all) {
 Result<int> Compile(const Options& options) {
   RL_ASSIGN(const std::vector<predict::Target> targets, ChooseTargets(options.targets));
   RL_ASSIGN(const ChosenSuite suite, ChooseSuite(options.suite));
+  const std::unique_ptr<predict::CompileCache> cache = OpenCache(options.compiler);
   std::vector<CheckedTarget> all;
   for (const predict::Target& target : targets) {
-    RL_ASSIGN(const pjrt::PluginInfo plugin, CompilerPlugin(target, options.plugin));
-    RL_ASSIGN(CheckedTarget checked, Check(target, suite.suite, plugin, options));
+    RL_ASSIGN(const pjrt::PluginInfo plugin, CompilerPlugin(target, options.compiler.plugin));
+    RL_ASSIGN(CheckedTarget checked, Check(target, suite.suite, plugin, options, cache.get()));
     if (!options.json) {
       Out(fmt::format(
           "{}, suite {}, {} {}\n{}{}; {}\n\n", checked.name, suite.name, plugin.package,
@@ -118,6 +138,7 @@ Result<int> Compile(const Options& options) {
     }
     all.push_back(std::move(checked));
   }
+  TellCache(cache.get());
   if (options.json) {
     Json list = Json::array();
     for (const CheckedTarget& checked : all) list.push_back(TargetJson(checked));
@@ -140,13 +161,11 @@ void Add_compile(CLI::App& app, int& exit_code) {
                    "system and slice, as `ridgeline targets` lists them: tpu-v5e:2x2, "
                    "a100-sxm-80:2; may be repeated")
       ->required();
+  command->add_flag("--every-device", options->every_device,
+                    "compile also what is the same program on other devices (default: the first "
+                    "and the last of such cases stand for all)");
   command->add_option("--filter", options->filter, "only cases whose id holds this, or matches it");
-  command->add_option(
-      "--plugin", options->plugin,
-      "name or path of the plugin that compiles (default: tpu or cuda, as the target needs)");
-  command->add_option("--time-limit", options->limit_s, "seconds for one program")
-      ->check(CLI::Range(0.01, 86400.0))
-      ->capture_default_str();
+  AddCompilerOptions(*command, options->compiler, 300);
   command->add_flag("--json", options->json, "one JSON object on stdout");
   command->footer(
       "Examples:\n"

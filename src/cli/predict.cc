@@ -7,11 +7,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/common.h"
+#include "cli/compiler_options.h"
 #include "cli/progress.h"
 #include "cli/target_choice.h"
 #include "cli/workload_choice.h"
 #include "pjrt/lower.h"
 #include "predict/prediction.h"
+#include "predict/sweep.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -19,10 +21,10 @@ namespace {
 struct Options {
   std::string workload;
   std::vector<std::string> targets;
-  std::string plugin;
+  CompilerOptions compiler;
+  std::vector<std::string> sweep;
   std::optional<double> trips;
   int partitions = 0;
-  double limit_s = 900;
   bool explain = false;
   bool ascii = false;
   bool json = false;
@@ -30,17 +32,23 @@ struct Options {
 
 class Predictor {
  public:
-  Predictor(const Options& options, const ChosenWorkload& chosen)
-      : options_(options), chosen_(chosen) {}
+  Predictor(const Options& options, const ChosenWorkload& chosen, predict::CompileCache* cache)
+      : options_(options), chosen_(chosen), cache_(cache) {}
 
-  Result<predict::TargetPrediction> Run(const predict::Target& target) const {
-    const Result<pjrt::PluginInfo> plugin = CompilerPlugin(target, options_.plugin);
+  Result<predict::TargetPrediction> Run(const predict::Target& target,
+                                        const predict::Flags& flags) const {
+    const Result<pjrt::PluginInfo> plugin = CompilerPlugin(target, options_.compiler.plugin);
     const std::string why = WhyNoCompiler(target, plugin);
-    if (!why.empty()) return predict::PredictByRoofs(chosen_.workload, target, why);
+    if (!why.empty()) {
+      return predict::PredictByRoofs(
+          chosen_.workload, target,
+          flags.empty() ? why : why + ", so that its flags are of no effect");
+    }
     RL_ASSIGN(predict::Program program, MakeProgram());
-    RL_ASSIGN(
-        predict::TargetPrediction prediction,
-        predict::PredictProgram(program, target, plugin->library, {.seconds = options_.limit_s}));
+    program.flags = flags;
+    RL_ASSIGN(predict::TargetPrediction prediction,
+              predict::PredictProgram(program, target, plugin->library,
+                                      {.seconds = options_.compiler.limit_s}, cache_));
     // What the plugin says of itself does not hold its package's version.
     if (!plugin->version.empty()) {
       prediction.compiler =
@@ -76,6 +84,7 @@ class Predictor {
 
   const Options& options_;
   const ChosenWorkload& chosen_;
+  predict::CompileCache* cache_;
 };
 
 // Not fitting is an answer that a script wants to see; a compiler that died is no answer.
@@ -94,17 +103,23 @@ Result<int> Predict(const Options& options) {
   RL_ASSIGN(const ChosenWorkload chosen,
             ChooseWorkload(options.workload,
                            {.partitions = options.partitions, .unknown_trips = options.trips}));
-  const Predictor predictor(options, chosen);
+  RL_ASSIGN(const predict::Flags flags, predict::ParseFlags(options.compiler.flags));
+  RL_ASSIGN(const std::vector<predict::Flags> variants, predict::FlagSweep(flags, options.sweep));
+  const std::unique_ptr<predict::CompileCache> cache = OpenCache(options.compiler);
+  const Predictor predictor(options, chosen, cache.get());
   std::vector<predict::TargetPrediction> predictions;
-  Progress progress(targets.size(), IsTerminal(STDERR_FILENO) && !options.json);
+  Progress progress(targets.size() * variants.size(), IsTerminal(STDERR_FILENO) && !options.json);
   for (const predict::Target& target : targets) {
-    progress.Doing("compiling for " + target.name);
-    progress.Draw();
-    RL_ASSIGN(predict::TargetPrediction one, predictor.Run(target));
-    predictions.push_back(std::move(one));
-    progress.Done();
+    for (const predict::Flags& variant : variants) {
+      progress.Doing(fmt::format("compiling for {} {}", target.name, predict::ToString(variant)));
+      progress.Draw();
+      RL_ASSIGN(predict::TargetPrediction one, predictor.Run(target, variant));
+      predictions.push_back(std::move(one));
+      progress.Done();
+    }
   }
   progress.Clear();
+  TellCache(cache.get());
   if (options.json) {
     Json list = Json::array();
     for (const predict::TargetPrediction& one : predictions) list.push_back(ToJson(one));
@@ -115,10 +130,12 @@ Result<int> Predict(const Options& options) {
                     {"targets", std::move(list)}}) +
         "\n");
   } else {
-    Out(predict::PredictionReport(predictions, {.table = {.width = TerminalWidth(STDOUT_FILENO),
-                                                          .color = UseColor(),
-                                                          .ascii = options.ascii},
-                                                .explain = options.explain}));
+    const predict::ReportOptions report = {.table = {.width = TerminalWidth(STDOUT_FILENO),
+                                                     .color = UseColor(),
+                                                     .ascii = options.ascii},
+                                           .explain = options.explain};
+    Out(options.sweep.empty() ? predict::PredictionReport(predictions, report)
+                              : predict::SweepReport(predictions, report));
   }
   return ExitCodeOf(predictions);
 }
@@ -148,18 +165,19 @@ void Add_predict(CLI::App& app, int& exit_code) {
       ->add_option("--trips", options->trips,
                    "roofs only: rounds of loops whose rounds the program does not tell")
       ->check(CLI::Range(0.0, 1e15));
+  AddCompilerOptions(*command, options->compiler, 900);
   command->add_option(
-      "--plugin", options->plugin,
-      "name or path of the plugin that compiles (default: tpu or cuda, as the target needs)");
-  command->add_option("--time-limit", options->limit_s, "seconds for one compile")
-      ->check(CLI::Range(0.01, 86400.0))
-      ->capture_default_str();
+      "--sweep-flags", options->sweep,
+      "FLAG=A,B,…: the program under each value of the compiler's flag, against its "
+      "defaults; may be repeated, for every combination");
   command->add_flag("--ascii", options->ascii, "plain ASCII");
   command->add_flag("--json", options->json, "one JSON object on stdout");
   command->footer(
       "Examples:\n"
       "  ridgeline predict step.mlir --target tpu-v5e:4x4 --target tpu-v5p:2x2x2\n"
       "  ridgeline predict step.mlir --target tpu-v6e:4x4 --target h100-sxm:8 --explain\n"
+      "  ridgeline predict step.mlir --target tpu-v6e:4x4 --sweep-flags "
+      "xla_tpu_scoped_vmem_limit_kib=16384,65536\n"
       "  ridgeline predict llama3-8b-train --target tpu-v5p:4x4x4 --target h100-sxm:64 --json\n\n"
       "Exit codes: 0 predicted; 1 does not fit, or the compiler refuses it; 4 a compiler did not "
       "survive.");

@@ -50,7 +50,7 @@ Result<std::vector<Machine>> ReadMachines(const Options& options) {
   std::vector<Machine> machines;
   for (const std::string& name : options.specs) {
     RL_ASSIGN(const ChosenSpec chosen, ChooseSpec(name));
-    RL_ASSIGN(Machine machine, spec::MakeMachine(chosen.spec, chosen.shape));
+    RL_ASSIGN(Machine machine, spec::MakeMachine(chosen.spec, chosen.shape, chosen.slices));
     machines.push_back(std::move(machine));
   }
   if (!options.result.empty()) {

@@ -240,7 +240,7 @@ Result<int> RunSuite(const RunOptions& options) {
   // What is wrong with the spec shows before anything is measured.
   if (!options.spec.empty()) {
     RL_ASSIGN(const ChosenSpec chosen, ChooseSpec(options.spec));
-    RL_CHECK_OK(spec::MakeMachine(chosen.spec, chosen.shape));
+    RL_CHECK_OK(spec::MakeMachine(chosen.spec, chosen.shape, chosen.slices));
   }
   RL_ASSIGN(RunPlan plan, MakePlan(options));
   const TimeEstimate estimate = EstimateTime(plan.cases);

@@ -56,11 +56,11 @@ Result<ChosenSpec> ChooseSpec(const std::string& text) {
   if (HasExtension(target.name) || target.name.find('/') != std::string::npos) {
     RL_ASSIGN(const std::string file, ReadTextFile(target.name));
     RL_ASSIGN(spec::Spec spec, spec::ReadSpec(file, target.name));
-    return ChosenSpec{std::move(spec), target.shape};
+    return ChosenSpec{std::move(spec), target.shape, target.slices};
   }
   RL_ASSIGN(const std::span<const spec::Spec> specs, spec::EmbeddedSpecs());
   RL_ASSIGN(const spec::Spec* const spec, spec::FindSpec(specs, target.name));
-  return ChosenSpec{*spec, target.shape};
+  return ChosenSpec{*spec, target.shape, target.slices};
 }
 
 Result<std::optional<Machine>> SpecOfRun(const std::string& choice, const Json& header) {
@@ -76,7 +76,7 @@ Result<std::optional<Machine>> SpecOfRun(const std::string& choice, const Json& 
   }
   if (!chosen) return std::optional<Machine>();
   if (!chosen->shape.empty()) {
-    RL_ASSIGN(Machine machine, spec::MakeMachine(chosen->spec, chosen->shape));
+    RL_ASSIGN(Machine machine, spec::MakeMachine(chosen->spec, chosen->shape, chosen->slices));
     return std::optional(std::move(machine));
   }
   const spec::Shape shape = known ? ShapeOf(chosen->spec, *devices) : spec::Shape{};

@@ -12,6 +12,7 @@ namespace ridgeline::cli {
 struct ChosenSpec {
   spec::Spec spec;
   spec::Shape shape;  // empty when none was given
+  int64_t slices = 1;
 };
 
 // "tpu-v5e", "tpu-v5e:4x4", "mine.yaml", "mine.yaml:8". What ends in .yaml or .yml, or holds a

@@ -160,7 +160,7 @@ Result<int> List(const Options& options) {
 
 Result<int> Show(const Options& options) {
   RL_ASSIGN(const ChosenSpec chosen, ChooseSpec(options.name));
-  RL_ASSIGN(const Machine machine, spec::MakeMachine(chosen.spec, chosen.shape));
+  RL_ASSIGN(const Machine machine, spec::MakeMachine(chosen.spec, chosen.shape, chosen.slices));
   if (options.json) {
     Out(DumpPretty({{"schema", "ridgeline.spec/1"},
                     {"spec", spec::ToJson(chosen.spec)},

@@ -12,7 +12,7 @@ namespace ridgeline::cli {
 
 Result<predict::Target> ChooseTarget(const std::string& text) {
   RL_ASSIGN(const ChosenSpec chosen, ChooseSpec(text));
-  Result<predict::Target> target = predict::MakeTarget(chosen.spec, chosen.shape);
+  Result<predict::Target> target = predict::MakeTarget(chosen.spec, chosen.shape, chosen.slices);
   if (!target && target.error().next.empty()) {
     target.error().next = fmt::format("`ridgeline targets {}` lists its slices", chosen.spec.name);
   }

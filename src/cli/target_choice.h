@@ -10,7 +10,8 @@
 
 namespace ridgeline::cli {
 
-// "tpu-v5e:4x4", "h100-sxm:8", "mine.yaml:8"; without a shape one chip, or the smallest slice.
+// "tpu-v5e:4x4", "tpu-v5e:4x4,slices=2", "h100-sxm:8", "mine.yaml:8"; without a shape one chip, or
+// the smallest slice.
 Result<predict::Target> ChooseTarget(const std::string& text);
 // The same for several. Errors name each; the same one twice is an error.
 Result<std::vector<predict::Target>> ChooseTargets(const std::vector<std::string>& texts);

@@ -32,15 +32,22 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
-// The box that the coordinates fill: size per dimension (the core last), or empty when they do not
-// fill one.
+bool HasSlices(const std::vector<DevicePlace>& places) {
+  return std::ranges::any_of(
+      places, [&places](const DevicePlace& place) { return place.slice != places[0].slice; });
+}
+
+// The box that the coordinates fill: size per dimension (the slice first where there are several,
+// the core last), or empty when they do not fill one.
 std::vector<int64_t> PhysicalBox(const std::vector<DevicePlace>& places,
                                  std::vector<std::vector<int64_t>>& points) {
   if (places.empty() || places.front().coords.empty()) return {};
-  const size_t rank = places.front().coords.size();
+  const bool sliced = HasSlices(places);
+  const size_t rank = places.front().coords.size() + (sliced ? 1 : 0);
   for (const DevicePlace& place : places) {
-    if (place.coords.size() != rank) return {};
+    if (place.coords.size() != places.front().coords.size()) return {};
     std::vector<int64_t> point = place.coords;
+    if (sliced) point.insert(point.begin(), place.slice);
     point.push_back(place.core);
     points.push_back(std::move(point));
   }
@@ -161,12 +168,14 @@ Result<Mesh> MakeMesh(const std::vector<DevicePlace>& places, std::vector<MeshAx
     });
   }
   if (axes.empty()) {
+    const size_t first = HasSlices(places) ? 1 : 0;  // of the torus
     for (size_t d = 0; d < box.size(); ++d) {
       if (box[d] == 1) continue;
       const bool core = d + 1 == box.size();
-      mesh.axes.push_back({core    ? "core"
-                           : d < 3 ? std::string(kTorusNames[d])
-                                   : fmt::format("d{}", d),
+      mesh.axes.push_back({core            ? "core"
+                           : d < first     ? "dcn"
+                           : d - first < 3 ? std::string(kTorusNames[d - first])
+                                           : fmt::format("d{}", d - first),
                            box[d]});
     }
     if (mesh.axes.empty()) mesh.axes.push_back({"x", count});

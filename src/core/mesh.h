@@ -37,11 +37,13 @@ Result<std::vector<MeshAxis>> ParseAxes(std::string_view text);
 struct DevicePlace {
   std::vector<int64_t> coords;
   int core = 0;
+  int slice = 0;  // of several that a data-centre network joins
 };
 
 // A mesh over places.size() devices. With `axes` empty: the physical torus' own axes (x, y, z,
-// core) when the places give coordinates that fill a box, else one axis "x". Positions follow the
-// coordinates, so that neighbours on an axis are neighbours on the torus.
+// core; before them dcn, where there are several slices) when the places give coordinates that fill
+// a box, else one axis "x". Positions follow the coordinates, so that neighbours on an axis are
+// neighbours on the torus.
 Result<Mesh> MakeMesh(const std::vector<DevicePlace>& places, std::vector<MeshAxis> axes);
 
 Json ToJson(const Mesh& mesh);

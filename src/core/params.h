@@ -28,6 +28,7 @@ struct ParamSpec {
   std::vector<std::string> allowed = {};  // kText: the values; kDType: HLO names; empty: any
   double min = 1;                         // kInteger, kBytes, kNumber
   bool required = false;                  // a suite must name it
+  bool names_device = false;              // kInteger: a position in the mesh
 };
 
 // Values for every ParamSpec of one benchmark, in canonical (name) order.

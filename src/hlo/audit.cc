@@ -105,13 +105,13 @@ class Auditor {
     const Frame* body = tracer_.Enter(loop->instruction->called[0], loop->instruction, loop->frame);
     survey_ = Examine(tracer_, body, expected_.ops);
     if (!survey_.complete) return Refuse("the loop body is too large to audit");
+    CheckTypes();
     CheckCounts(entry, *loop, trips.step);
     for (const Match& match : survey_.matches) {
       CheckOperands(match);
       CheckDevices(match);
       CheckKind(match);
     }
-    CheckTypes();
     CheckMemorySpaces();
     CheckOthers();
     if (!survey_.inner_loops.empty()) {
@@ -174,7 +174,7 @@ class Auditor {
       } else if (op.count > 0 && count % op.count == 0) {
         const int64_t times = count / op.count;
         unrolled = unrolled || times == step;
-        Add(times == step ? FindingLevel::kWarning : FindingLevel::kRefused,
+        Add(times == step || in_parts_ ? FindingLevel::kWarning : FindingLevel::kRefused,
             fmt::format(
                 "unrolled x{}: the body holds {} {} where {} {} meant ({}); the counter steps "
                 "by {}",
@@ -292,6 +292,10 @@ class Auditor {
         Add(FindingLevel::kWarning, fmt::format("{} computed as {}: {} takes {}{}", asked, type,
                                                 Describe(match), type, by));
         result_.executed_as = type;
+        const Result<DType> computed = ParseDType(type);
+        const auto products = std::ranges::count(survey_.matches, match.expected, &Match::expected);
+        in_parts_ = computed && Info(*computed).bits < Info(expected_.dtype).bits &&
+                    products > expected_.ops[match.expected].count;
         return;
       }
     }
@@ -367,6 +371,9 @@ class Auditor {
       } else if (ChangesMemory(unit)) {
         text += "; it takes an array to another memory space";
         level = FindingLevel::kWarning;
+      } else if (in_parts_) {
+        text += "; it takes a type apart that is emulated in a narrower one";
+        level = FindingLevel::kWarning;
       } else if (!result_.executed_as.empty() && Converts(unit)) {
         text += "; it converts for a type that is emulated";
         level = FindingLevel::kWarning;
@@ -401,6 +408,7 @@ class Auditor {
   const Expectation& expected_;
   Tracer tracer_;
   Survey survey_;
+  bool in_parts_ = false;  // several operations of a narrower type stand for one of a wide one
   AuditResult result_;
 };
 

@@ -1,8 +1,11 @@
 #include "hlo/collective.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/collective_bytes.h"
 #include "hlo/demand.h"
@@ -72,6 +75,36 @@ Collective ReadCollective(const Computation& computation, const Instruction& ins
     out.payload_bytes = ResultBytes(instruction, out.kind);
   }
   out.wire_bytes = BusBytes(FormulaOf(out.kind), out.group_size, out.payload_bytes);
+  return out;
+}
+
+bool IsBetweenSlices(const Instruction& instruction) {
+  const auto handler = instruction.frontend_attributes.find("_xla_host_transfer_handler_name");
+  return (instruction.opcode == "send" || instruction.opcode == "recv") &&
+         handler != instruction.frontend_attributes.end() &&
+         handler->second == "xla_megascale_runtime";
+}
+
+std::optional<Collective> ReadSliceTransfer(const Computation& computation,
+                                            const Instruction& instruction, int64_t slices) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"ALL_REDUCE", "all-reduce"},
+      {"ALL_GATHER", "all-gather"},
+      {"REDUCE_SCATTER", "reduce-scatter"},
+      {"ALL_TO_ALL", "all-to-all"},
+      {"ONE_TO_ONE", "collective-permute"}};
+  if (instruction.opcode != "send" || instruction.operands.empty()) return std::nullopt;
+  const auto type = instruction.frontend_attributes.find("_xla_megascale_transfer_type");
+  if (type == instruction.frontend_attributes.end()) return std::nullopt;
+  const auto* const kind = std::ranges::find(kKinds, std::string_view(type->second),
+                                             &std::pair<std::string_view, std::string_view>::first);
+  if (kind == std::end(kKinds)) return std::nullopt;
+  Collective out;
+  out.kind = kind->second;
+  out.group_size = slices;
+  out.payload_bytes = computation.Get(instruction.operands[0]).shape.bytes();
+  if (out.kind == "all-gather") out.payload_bytes *= static_cast<double>(slices);
+  out.wire_bytes = BusBytes(FormulaOf(out.kind), slices, out.payload_bytes);
   return out;
 }
 

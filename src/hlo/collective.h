@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,13 @@ std::vector<int64_t> Members(const std::vector<int64_t>& group, int64_t size);
 // `devices` make up the group where the instruction names none.
 Collective ReadCollective(const Computation& computation, const Instruction& instruction,
                           int64_t devices);
+
+// Whether a send or recv of libtpu goes to another slice, over the data-centre network.
+bool IsBetweenSlices(const Instruction& instruction);
+
+// What such a send is part of: a collective among one device of each of `slices` slices. nullopt
+// for a recv, and for a transfer of a kind that we do not know.
+std::optional<Collective> ReadSliceTransfer(const Computation& computation,
+                                            const Instruction& instruction, int64_t slices);
 
 }  // namespace ridgeline::hlo

@@ -66,6 +66,24 @@ std::optional<double> HostsSeconds(const std::string& collective, double payload
                   payload * (1 - 1 / between.ranks) / between.bytes_per_s);
 }
 
+// Slices, a torus each: inside them, then each device its share between them. A permute is as slow
+// as the network between slices.
+std::optional<double> SlicesSeconds(const std::string& collective, double payload,
+                                    std::span<const TorusAxis> torus,
+                                    const SwitchedGroup& between) {
+  double inside = 1;
+  for (const TorusAxis& axis : torus) inside *= static_cast<double>(axis.size);
+  const double share = payload / inside * (1 - 1 / between.ranks) / between.bytes_per_s;
+  if (collective == "all_gather" || collective == "reduce_scatter") {
+    return TorusGatherSeconds(payload, torus) + share;
+  }
+  if (collective == "all_reduce") return 2 * (TorusGatherSeconds(payload, torus) + share);
+  if (collective == "collective_permute") return payload / between.bytes_per_s;
+  if (collective != "all_to_all") return std::nullopt;
+  return std::max(TorusAllToAllSeconds(payload * inside, torus),
+                  payload * (1 - 1 / between.ranks) / between.bytes_per_s);
+}
+
 std::optional<double> FormSeconds(const WireUse& use, const Machine& machine,
                                   std::span<const NetworkAxis* const> axes) {
   const double payload = use.payload_bytes / use.calls;
@@ -82,6 +100,9 @@ std::optional<double> FormSeconds(const WireUse& use, const Machine& machine,
     torus.push_back({*axis->size, link, axis->wrap, hop});
   }
   if (switched.empty()) return TorusSeconds(use.collective, payload, torus);
+  if (!torus.empty() && switched.size() == 1) {
+    return SlicesSeconds(use.collective, payload, torus, switched.front());
+  }
   if (!torus.empty() || switched.size() > 2) return std::nullopt;
   if (switched.size() == 1) return SwitchSeconds(use.collective, payload, switched.front());
   // The names run from the hosts inwards, or from inside out.
@@ -124,6 +145,12 @@ std::optional<WireTime> TimeOf(const WireUse& use, const Machine& machine) {
       time.rate = use.wire_bytes / use.payload_bytes * time.figure.value;
       return time;
     }
+  }
+  // Without a rate between slices or hosts the others would carry it all.
+  if (std::ranges::any_of(axes, [&machine](const NetworkAxis* axis) {
+        return axis->fabric == Fabric::kDcn && !machine.LinkRate(*axis);
+      })) {
+    return std::nullopt;
   }
   for (const NetworkAxis* axis : axes) time.rate += machine.Egress(*axis).value_or(0);
   if (!(time.rate > 0)) return std::nullopt;

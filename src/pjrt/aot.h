@@ -48,6 +48,7 @@ struct AotProgram {
   std::optional<CompiledMemory> memory;  // absent where the plugin cannot say
   std::string compiler;                  // as the plugin names itself: version and build date
   std::string stopped;  // what ended the compile after the optimised program; empty: it is whole
+  bool cached = false;  // kept from an earlier compile
 };
 
 // The program as the compiler of that topology makes it. `request.devices` index the topology's

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "pjrt/child.h"
+#include "predict/compile_cache.h"
 
 namespace ridgeline::predict {
 namespace {
@@ -139,11 +140,17 @@ Error Explain(const pjrt::ChildResult& child) {
   return error;
 }
 
-}  // namespace
+// What the same compiler answers to the same question again; a full disk or a crash is not of it.
+bool IsAnswer(const Result<pjrt::AotProgram>& program) {
+  if (program) return true;
+  const Code code = program.error().code;
+  return code == Code::kResourceExhausted || code == Code::kInvalidArgument ||
+         code == Code::kUnimplemented;
+}
 
-Result<pjrt::AotProgram> CompileInChild(const pjrt::TopologyRequest& topology,
-                                        const device::CompileRequest& request,
-                                        const CompileLimits& limits) {
+Result<pjrt::AotProgram> Compile(const pjrt::TopologyRequest& topology,
+                                 const device::CompileRequest& request,
+                                 const CompileLimits& limits) {
   std::optional<TemporaryFolder> dump;
   if (topology.dumps) {
     RL_ASSIGN(TemporaryFolder made, TemporaryFolder::Make());
@@ -160,6 +167,23 @@ Result<pjrt::AotProgram> CompileInChild(const pjrt::TopologyRequest& topology,
   return Unpack(std::move(child.output));
 }
 
+}  // namespace
+
+Result<pjrt::AotProgram> CompileInChild(const pjrt::TopologyRequest& topology,
+                                        const device::CompileRequest& request,
+                                        const CompileLimits& limits, CompileCache* cache) {
+  if (cache == nullptr) return Compile(topology, request, limits);
+  const CompileCache::Question question = cache->Ask(topology, request);
+  if (std::optional<std::string> kept = cache->Find(question)) {
+    Result<pjrt::AotProgram> program = Unpack(std::move(*kept));
+    if (program) program->cached = true;
+    return program;
+  }
+  Result<pjrt::AotProgram> program = Compile(topology, request, limits);
+  if (IsAnswer(program)) cache->Keep(question, Pack(program));
+  return program;
+}
+
 bool IsCrash(const Error& error) { return error.where == kProcess; }
 
 Result<std::vector<DevicePlace>> ListPlaces(const pjrt::TopologyRequest& topology) {
@@ -170,7 +194,11 @@ Result<std::vector<DevicePlace>> ListPlaces(const pjrt::TopologyRequest& topolog
         if (!devices) return DumpLine({{"error", ToJson(devices.error())}});
         Json places = Json::array();
         for (const device::DeviceInfo& device : *devices) {
-          places.push_back({{"coords", device.coords}, {"core", device.core}});
+          const auto slice = device.attributes.find("slice_index");
+          places.push_back(
+              {{"coords", device.coords},
+               {"core", device.core},
+               {"slice", slice == device.attributes.end() ? 0 : std::atoi(slice->second.c_str())}});
         }
         return DumpLine({{"places", places}});
       },
@@ -180,7 +208,9 @@ Result<std::vector<DevicePlace>> ListPlaces(const pjrt::TopologyRequest& topolog
   if (const Json* error = Member(answer, "error")) return tl::unexpected(ErrorFromJson(*error));
   std::vector<DevicePlace> places;
   for (const Json& place : answer.at("places")) {
-    places.push_back({place.at("coords").get<std::vector<int64_t>>(), place.at("core").get<int>()});
+    places.push_back({.coords = place.at("coords").get<std::vector<int64_t>>(),
+                      .core = place.at("core").get<int>(),
+                      .slice = place.at("slice").get<int>()});
   }
   return places;
 }

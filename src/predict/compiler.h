@@ -11,6 +11,8 @@
 
 namespace ridgeline::predict {
 
+class CompileCache;
+
 struct CompileLimits {
   double seconds = 600;
   int64_t memory_bytes = 0;  // private memory of the compiler's process; 0: 80 % of what is free
@@ -18,10 +20,10 @@ struct CompileLimits {
 
 // The compiler's own refusal keeps its code and words (kResourceExhausted: does not fit the
 // device's memory). kDeadlineExceeded, kAborted: its process did not survive. The caller has no
-// other threads.
+// other threads. With a `cache` the answer may be one that was kept.
 Result<pjrt::AotProgram> CompileInChild(const pjrt::TopologyRequest& topology,
                                         const device::CompileRequest& request,
-                                        const CompileLimits& limits);
+                                        const CompileLimits& limits, CompileCache* cache = nullptr);
 
 // Whether the error is the compiler's process dying or hanging, and not its answer.
 bool IsCrash(const Error& error);

@@ -1,3 +1,6 @@
+#include <utility>
+#include <variant>
+
 #include "predict/prediction.h"
 
 namespace ridgeline::predict {
@@ -67,9 +70,14 @@ void AddStep(const StepTime& step, Json& json) {
 }  // namespace
 
 Json ToJson(const TargetPrediction& prediction) {
+  Json flags = Json::object();
+  for (const auto& [name, value] : prediction.flags) {
+    std::visit([&flags, &name](const auto& one) { flags[name] = one; }, value);
+  }
   Json json = {{"name", prediction.target},
                {"predicted", true},
                {"by", prediction.compiled ? "compiler" : "roofs"},
+               {"flags", std::move(flags)},
                {"status", Name(prediction.status)},
                {"reason", prediction.reason},
                {"fits", OrNull(prediction.fits)},

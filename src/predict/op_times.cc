@@ -113,6 +113,7 @@ class Pricer {
   }
 
   void PriceOne(const Computation& computation, const Instruction& at, Body& body) {
+    if (hlo::IsBetweenSlices(at)) return PriceBetweenSlices(computation, at, body);
     Inside inside;
     LookInside(computation, at, inside);
     for (const auto& [where, collective] : inside.collectives) {
@@ -200,6 +201,37 @@ class Pricer {
     body.ops.push_back(std::move(op));
     body.wire.push_back({time->axis, use.collective, 1, use.payload_bytes, use.wire_bytes,
                          time->seconds, beside ? time->seconds : 0});
+  }
+
+  // The host's runtime carries it beside the program; how fast, only the network's rate says.
+  void PriceBetweenSlices(const Computation& computation, const Instruction& at, Body& body) {
+    constexpr std::string_view kAxis = "dcn";
+    if (at.opcode == "recv") return;
+    const auto axis = std::ranges::find(mesh_.axes, kAxis, &MeshAxis::name);
+    const std::optional<hlo::Collective> read =
+        axis == mesh_.axes.end() ? std::nullopt
+                                 : hlo::ReadSliceTransfer(computation, at, axis->size);
+    if (!read) return Note(fmt::format("{}: a transfer of unknown kind is left out", at.name));
+    WireUse use{.axis = std::string(kAxis),
+                .collective = read->kind,
+                .payload_bytes = read->payload_bytes,
+                .wire_bytes = read->wire_bytes,
+                .calls = 1};
+    std::ranges::replace(use.collective, '-', '_');
+    const std::optional<model::WireTime> time = model::TimeOf(use, machine_);
+    if (!time) {
+      return Note("the spec has no rate between slices: transfers between them are left out");
+    }
+    Note("transfers between slices run at the spec's nominal rate, without latency");
+    OpTime op{.name = at.name, .op_name = at.op_name};
+    op.part = Part::kWire;
+    op.overlaps = true;
+    op.seconds = {time->seconds, time->seconds};
+    op.how = fmt::format("{} of {} between {} slices, beside the others", use.collective,
+                         FormatBytes(static_cast<int64_t>(use.payload_bytes)), axis->size);
+    body.ops.push_back(std::move(op));
+    body.wire.push_back({std::string(kAxis), use.collective, 1, use.payload_bytes, use.wire_bytes,
+                         time->seconds, time->seconds});
   }
 
   // A kernel that nobody here knows: it writes its result, and reads as much of its operands as it

@@ -187,7 +187,7 @@ std::string_view Name(PredictionStatus status) {
 std::optional<StepCost> CostOf(const Interval& seconds, const Target& target) {
   const std::optional<Price>& price = target.machine.price;
   if (!price) return std::nullopt;
-  const int64_t chips = spec::Chips(target.shape);
+  const int64_t chips = target.chips();
   double units = static_cast<double>(chips);
   if (price->per == "device-hour") units *= target.spec.devices_per_chip;
   if (price->per == "vm-hour") units /= static_cast<double>(target.spec.chips_per_host.value_or(1));
@@ -219,8 +219,8 @@ MemoryWords ReadMemoryWords(std::string_view message) {
 }
 
 Result<TargetPrediction> PredictProgram(const Program& program, const Target& target,
-                                        const std::string& plugin_path,
-                                        const CompileLimits& limits) {
+                                        const std::string& plugin_path, const CompileLimits& limits,
+                                        CompileCache* cache) {
   const pjrt::TopologyRequest topology = TopologyOf(target, plugin_path);
   RL_ASSIGN(const std::vector<DevicePlace> places, ListPlaces(topology));
   RL_ASSIGN(const Mesh mesh, MeshOf(target, places));
@@ -233,15 +233,16 @@ Result<TargetPrediction> PredictProgram(const Program& program, const Target& ta
   TargetPrediction out;
   out.target = target.name;
   out.compiled = true;
+  out.flags = program.flags;
   out.capacity_bytes = CapacityOf(target);
   const std::vector<int> devices(mesh.order.begin(), mesh.order.begin() + program.partitions);
   const Result<pjrt::AotProgram> compiled = CompileInChild(topology,
                                                            {.program = program.module,
                                                             .partitions = program.partitions,
                                                             .devices = devices,
-                                                            .xla_options = {},
+                                                            .xla_options = program.flags,
                                                             .shardy = program.shardy},
-                                                           limits);
+                                                           limits, cache);
   if (!compiled) return Refused(compiled.error(), std::move(out));
   out.compiler = OneLine(compiled->compiler);
   out.basis = target.gpu != nullptr ? BasisOf(*target.gpu) : BasisOf(*target.compiler);

@@ -2,6 +2,7 @@
 // predicted, nothing measured.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,7 +37,8 @@ struct TargetPrediction {
   std::string target;
   PredictionStatus status = PredictionStatus::kPredicted;
   bool compiled = false;  // by the target's compiler; else by the spec's roofs
-  std::string reason;     // unless predicted: why
+  std::map<std::string, device::OptionValue> flags;  // that the compiler was given
+  std::string reason;                                // unless predicted: why
   std::optional<bool> fits;
   std::optional<double> peak_memory_bytes;  // of one device
   std::optional<double> capacity_bytes;     // of one device
@@ -55,13 +57,14 @@ struct Program {
   std::string module;  // StableHLO text or bytecode
   int partitions = 1;
   bool shardy = false;
+  std::map<std::string, device::OptionValue> flags;  // of the compiler
 };
 
 // Compiles the program for the target in a child process and prices what comes out. Errors are of
 // the target or the plugin; what the compiler says of the program is in the prediction.
 Result<TargetPrediction> PredictProgram(const Program& program, const Target& target,
-                                        const std::string& plugin_path,
-                                        const CompileLimits& limits);
+                                        const std::string& plugin_path, const CompileLimits& limits,
+                                        CompileCache* cache = nullptr);
 
 // Work over the roofs of the target's spec. `why`: what stands in the way of a compiler.
 TargetPrediction PredictByRoofs(const workload::Workload& workload, const Target& target,

@@ -105,12 +105,13 @@ CheckedCase CheckCase(const Case& c, const SuiteTarget& target) {
                                                            {.program = program->stablehlo,
                                                             .partitions = program->partitions,
                                                             .devices = devices,
-                                                            .xla_options = {},
+                                                            .xla_options = target.flags,
                                                             .shardy = program->shardy},
-                                                           target.limits);
+                                                           target.limits, target.cache);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   result.compile_s = took.count();
   if (!compiled) return end(OutcomeOfCompile(compiled.error()), compiled.error().ToString());
+  result.cached = compiled->cached;
   if (const Status audited = Audit(*program, compiled->text.bytes, result); !audited) {
     return end(Outcome::kFailed,
                "the compiled program cannot be read: " + audited.error().ToString());
@@ -123,6 +124,7 @@ SuiteCounts Count(std::span<const CheckedCase> cases) {
   for (const CheckedCase& one : cases) {
     if (one.outcome == Outcome::kNoProgram) continue;
     ++counts.programs;
+    counts.cases += one.cases;
     counts.compiled += one.outcome == Outcome::kCompiled;
     counts.unsupported += one.outcome == Outcome::kUnsupported;
     counts.failed += one.outcome == Outcome::kFailed;
@@ -133,9 +135,12 @@ SuiteCounts Count(std::span<const CheckedCase> cases) {
 }
 
 std::string Summary(const SuiteCounts& counts) {
-  std::string text =
-      fmt::format("{} programs: {} compiled, {} unsupported, {} failed", counts.programs,
-                  counts.compiled, counts.unsupported, counts.failed);
+  std::string text = fmt::format("{} programs", counts.programs);
+  if (counts.cases > counts.programs) {
+    text += fmt::format(" for {} cases that differ only in the devices they run on", counts.cases);
+  }
+  text += fmt::format(": {} compiled, {} unsupported, {} failed", counts.compiled,
+                      counts.unsupported, counts.failed);
   if (counts.refused > 0) text += fmt::format("; {} refused by the audit", counts.refused);
   if (counts.loops_gone > 0) text += fmt::format("; {} lost their loop", counts.loops_gone);
   return text;
@@ -145,7 +150,10 @@ std::string SuiteTable(std::span<const CheckedCase> cases, int width) {
   std::string text;
   for (const CheckedCase& one : cases) {
     const std::string loop = !one.loop_kept ? "" : *one.loop_kept ? ", loop kept" : ", LOOP GONE";
-    text += report::Wrap(fmt::format("{}{}: {}", Name(one.outcome), loop, one.id), width, 4);
+    const std::string others =
+        one.cases > 1 ? fmt::format(" (and {} more places)", one.cases - 1) : "";
+    text +=
+        report::Wrap(fmt::format("{}{}: {}{}", Name(one.outcome), loop, one.id, others), width, 4);
     if (!one.reason.empty()) text += report::Wrap("    " + Printable(one.reason), width, 4);
     for (const AuditLine& line : one.audit) {
       if (line.level == "ok" || line.level == "note") continue;
@@ -166,13 +174,16 @@ Json ToJson(const CheckedCase& checked) {
           {"loop_kept", OrNull(checked.loop_kept)},
           {"executed_as", checked.executed_as},
           {"compile_s", Number(checked.compile_s)},
+          {"cached", checked.cached},
+          {"cases", checked.cases},
           {"audit", audit}};
 }
 
 Json ToJson(const SuiteCounts& counts) {
-  return {{"programs", counts.programs},       {"compiled", counts.compiled},
-          {"unsupported", counts.unsupported}, {"failed", counts.failed},
-          {"refused", counts.refused},         {"loops_gone", counts.loops_gone}};
+  return {{"programs", counts.programs},    {"cases", counts.cases},
+          {"compiled", counts.compiled},    {"unsupported", counts.unsupported},
+          {"failed", counts.failed},        {"refused", counts.refused},
+          {"loops_gone", counts.loops_gone}};
 }
 
 }  // namespace ridgeline::predict

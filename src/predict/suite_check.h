@@ -2,6 +2,7 @@
 // and whether their figures would be accepted.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ struct CheckedCase {
   std::string executed_as;        // another type than asked computes
   std::vector<AuditLine> audit;
   double compile_s = 0;
+  bool cached = false;  // compiled earlier
+  int64_t cases = 1;    // of the suite that it stands for (case_kinds.h)
 
   bool refused() const;
 };
@@ -42,6 +45,8 @@ struct SuiteTarget {
   std::string platform = "tpu";
   Mesh mesh;
   CompileLimits limits;
+  CompileCache* cache = nullptr;
+  std::map<std::string, device::OptionValue> flags;  // of the compiler
 };
 
 // Builds `c`'s program, compiles it in a child process, and reads and audits what came out.
@@ -49,6 +54,7 @@ CheckedCase CheckCase(const Case& c, const SuiteTarget& target);
 
 struct SuiteCounts {
   int programs = 0, compiled = 0, unsupported = 0, failed = 0, refused = 0, loops_gone = 0;
+  int64_t cases = 0;  // that the programs stand for
   bool good() const { return failed == 0 && refused == 0 && loops_gone == 0; }
 };
 SuiteCounts Count(std::span<const CheckedCase> cases);

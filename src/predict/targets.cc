@@ -136,16 +136,17 @@ std::vector<Shape> Slices(const spec::Spec& spec) {
   return shapes;
 }
 
-Result<Target> MakeTarget(const spec::Spec& spec, Shape shape) {
+Result<Target> MakeTarget(const spec::Spec& spec, Shape shape, int64_t slices) {
   if (shape.empty()) {
-    const std::vector<Shape> slices = Slices(spec);
-    shape = slices.empty() ? Shape{1} : slices.front();
+    const std::vector<Shape> shapes = Slices(spec);
+    shape = shapes.empty() ? Shape{1} : shapes.front();
   }
   Target target;
-  RL_ASSIGN(target.machine, spec::MakeMachine(spec, shape));
+  RL_ASSIGN(target.machine, spec::MakeMachine(spec, shape, slices));
   target.name = target.machine.name;
   target.spec = spec;
   target.shape = std::move(shape);
+  target.slices = slices;
   RL_ASSIGN(const auto compilers, TpuCompilers());
   const auto found = std::ranges::find(compilers, spec.name, &TpuCompiler::spec);
   if (found != compilers.end()) target.compiler = &*found;
@@ -163,6 +164,7 @@ pjrt::TopologyRequest TopologyOf(const Target& target, const std::string& plugin
   request.plugin_path = plugin_path;
   request.name = fmt::format("{}:{}", target.compiler->topology, spec::ToString(target.shape));
   for (const auto& [name, value] : target.compiler->options) request.options[name] = value;
+  if (target.slices > 1) request.options["num_slices"] = target.slices;
   return request;
 }
 

@@ -12,6 +12,7 @@
 #include "core/mesh.h"
 #include "pjrt/aot.h"
 #include "predict/gpu_target.h"
+#include "spec/shape.h"
 #include "spec/spec.h"
 
 namespace ridgeline::predict {
@@ -50,16 +51,18 @@ std::vector<spec::Shape> Slices(const spec::Spec& spec);
 struct Target {
   std::string name;  // "tpu-v5e:4x4"
   spec::Spec spec;
-  spec::Shape shape;
+  spec::Shape shape;  // of one slice
+  int64_t slices = 1;
   Machine machine;
   const TpuCompiler* compiler = nullptr;  // libtpu's
   const GpuCompiler* gpu = nullptr;       // XLA's for CUDA
 
+  int64_t chips() const { return slices * spec::Chips(shape); }
   bool compiles() const { return compiler != nullptr || gpu != nullptr; }  // else: by roofs
 };
 
 // `shape` empty: one chip, or of a torus the smallest slice.
-Result<Target> MakeTarget(const spec::Spec& spec, spec::Shape shape);
+Result<Target> MakeTarget(const spec::Spec& spec, spec::Shape shape, int64_t slices = 1);
 
 // What the plugin is asked for. `target.compiles()`.
 pjrt::TopologyRequest TopologyOf(const Target& target, const std::string& plugin_path);

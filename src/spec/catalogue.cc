@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/embedded.h"
 #include "base/text.h"
@@ -26,6 +27,22 @@ Result<std::vector<Spec>> ReadAll() {
 
 bool Answers(const Spec& spec, std::string_view name) {
   return spec.name == name || std::ranges::find(spec.aliases, name) != spec.aliases.end();
+}
+
+// "slices=2".
+Result<int64_t> ParseSlices(std::string_view text) {
+  constexpr std::string_view kName = "slices=";
+  constexpr int64_t kMost = 1024;
+  int64_t slices = 0;
+  const char* const end = text.data() + text.size();
+  if (text.starts_with(kName)) {
+    const auto [next, error] = std::from_chars(text.data() + kName.size(), end, slices);
+    if (error == std::errc() && next == end && slices >= 1 && slices <= kMost) return slices;
+  }
+  return Fail(Code::kInvalidArgument,
+              fmt::format("'{}' after the shape; expected slices=N with N from 1 to {}, as in "
+                          "tpu-v5e:4x4,slices=2",
+                          Printable(text.substr(0, 100)), kMost));
 }
 
 }  // namespace
@@ -56,8 +73,14 @@ const Spec* MatchDeviceKind(std::span<const Spec> specs, std::string_view kind) 
 Result<Target> ParseTarget(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return Target{std::string(text), {}};
-  RL_ASSIGN(Shape shape, ParseShape(text.substr(colon + 1)));
-  return Target{std::string(text.substr(0, colon)), std::move(shape)};
+  std::string_view slice = text.substr(colon + 1);
+  Target target{std::string(text.substr(0, colon)), {}};
+  if (const size_t comma = slice.find(','); comma != std::string_view::npos) {
+    RL_ASSIGN(target.slices, ParseSlices(slice.substr(comma + 1)));
+    slice = slice.substr(0, comma);
+  }
+  RL_ASSIGN(target.shape, ParseShape(slice));
+  return target;
 }
 
 }  // namespace ridgeline::spec

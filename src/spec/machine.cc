@@ -111,11 +111,32 @@ Status LayOut(const Spec& spec, const Shape& shape, Machine& machine) {
   return {};
 }
 
+Status JoinSlices(const Spec& spec, int64_t slices, Machine& machine) {
+  if (!spec.network || spec.network->fabric != Fabric::kTorus) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} has no torus, so that it has no slices: give the number of chips",
+                            spec.name));
+  }
+  *machine.devices *= slices;
+  if (!spec.dcn.empty()) {
+    AddDcnAxis(spec, slices, machine);
+    return {};
+  }
+  NetworkAxis axis;
+  axis.name = "dcn";
+  axis.size = slices;
+  axis.fabric = Fabric::kDcn;
+  machine.axes.push_back(std::move(axis));
+  machine.notes.push_back("the spec has no rate between slices");
+  return {};
+}
+
 }  // namespace
 
-Result<Machine> MakeMachine(const Spec& spec, const Shape& shape) {
+Result<Machine> MakeMachine(const Spec& spec, const Shape& shape, int64_t slices) {
   Machine machine;
   machine.name = shape.empty() ? spec.name : fmt::format("{}:{}", spec.name, ToString(shape));
+  if (slices > 1) machine.name += fmt::format(",slices={}", slices);
   machine.title = spec.title;
   machine.devices_per_chip = spec.devices_per_chip;
   for (const auto& [unit, rates] : spec.compute) {
@@ -138,6 +159,7 @@ Result<Machine> MakeMachine(const Spec& spec, const Shape& shape) {
   } else {
     RL_CHECK_OK(LayOut(spec, shape, machine));
   }
+  if (slices > 1) RL_CHECK_OK(JoinSlices(spec, slices, machine));
   return machine;
 }
 

@@ -103,12 +103,15 @@ Result<Spec> ReadSpec(std::string_view text, std::string_view file_name);
 // The machine of a slice. `shape` empty: one chip whose network is not laid out, with one axis of
 // any size for each fabric. Torus: chips along each axis; axes of one chip are left out. Switch:
 // the number of chips, which fill whole switches. Emulated rates stay out: they are no roof.
-Result<Machine> MakeMachine(const Spec& spec, const Shape& shape);
+// `slices` of that shape, a torus each, are joined by the data-centre network: axis "dcn", without
+// a rate when the spec has none.
+Result<Machine> MakeMachine(const Spec& spec, const Shape& shape, int64_t slices = 1);
 
-// "tpu-v5e" or "tpu-v5e:4x4": name and shape.
+// "tpu-v5e", "tpu-v5e:4x4" or "tpu-v5e:4x4,slices=2": name, shape, and how many of it.
 struct Target {
   std::string name = {};
   Shape shape = {};
+  int64_t slices = 1;
 };
 Result<Target> ParseTarget(std::string_view text);
 

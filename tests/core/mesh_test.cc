@@ -115,5 +115,23 @@ TEST(Mesh, CoordinatesThatFillNoBox) {
   EXPECT_THAT(MakeMesh(ragged, {})->axes, ElementsAre(MeshAxis{"x", 2}));
 }
 
+TEST(Mesh, SlicesAreTheOutermostAxis) {
+  std::vector<DevicePlace> places;
+  for (int64_t y = 0; y < 2; ++y) {
+    for (int slice = 0; slice < 3; ++slice) {
+      for (int64_t x = 0; x < 2; ++x) {
+        places.push_back({.coords = {x, y, 0}, .core = 0, .slice = slice});
+      }
+    }
+  }
+  const Mesh mesh = MakeMesh(places, {}).value();
+  EXPECT_THAT(mesh.axes, ElementsAre(MeshAxis{"dcn", 3}, MeshAxis{"x", 2}, MeshAxis{"y", 2}));
+  for (size_t position = 0; position < 12; ++position) {
+    const DevicePlace& place = places[static_cast<size_t>(mesh.order[position])];
+    EXPECT_EQ(place.slice, static_cast<int>(position / 4)) << position;
+    EXPECT_THAT(place.coords, ElementsAre(position / 2 % 2, position % 2, 0)) << position;
+  }
+}
+
 }  // namespace
 }  // namespace ridgeline

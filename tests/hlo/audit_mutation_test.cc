@@ -546,5 +546,19 @@ TEST(AuditMutation, UntouchedProgramsStayClean) {
   }
 }
 
+// A wide type made from several products of a narrow one is emulated: the parts are not another
+// program.
+TEST(AuditMutation, SeveralNarrowProductsForAWideOne) {
+  Edit edit("v5e_gemm_f32");
+  Instruction copy = edit.At(edit.body, "fusion.8");
+  copy.id = kNew;
+  copy.name = "fusion.again";
+  edit.InsertBefore(edit.body, edit.body->Root().name, copy);
+  const AuditResult result = edit.Run(Gemm(DType::kF32));
+  EXPECT_EQ(result.executed_as, "bf16");
+  EXPECT_THAT(Text(result), HasSubstr("warning: unrolled x2"));
+  EXPECT_FALSE(result.refused()) << Text(result);
+}
+
 }  // namespace
 }  // namespace ridgeline::hlo

@@ -178,5 +178,29 @@ TEST(RoofAt, IsTheLowerOfBothRoofs) {
   EXPECT_EQ(at(Pattern::kStrided, 2), std::nullopt);
 }
 
+// Inside each slice, then every device its share between them.
+TEST(WireTime, SlicesOfATorus) {
+  Machine machine = SomeMachine();
+  NetworkAxis between = machine.axes[0];
+  between.name = "dcn";
+  between.fabric = Fabric::kDcn;
+  between.size = 2;
+  between.link_bytes_per_s = Of(0.5);
+  machine.axes.push_back(between);
+  const std::vector<TorusAxis> inside = {TorusAxis{4, 2, true, 0}};
+  const auto seconds = [&](std::string collective, double wire) {
+    return TimeOf({"dcn+x", std::move(collective), 1600, wire, 1}, machine).value().seconds;
+  };
+  const double gather = TorusGatherSeconds(1600, inside);
+  EXPECT_EQ(seconds("all_gather", 1400), gather + 400 / 2 / 0.5);
+  EXPECT_EQ(seconds("all_reduce", 2800), 2 * (gather + 400 / 2 / 0.5));
+  EXPECT_EQ(seconds("all_to_all", 1400),
+            std::max(TorusAllToAllSeconds(4 * 1600, inside), 1600 / 2 / 0.5));
+  EXPECT_EQ(seconds("collective_permute", 1600), 1600 / 0.5);
+  // A rate that nobody knows is not that of the torus.
+  machine.axes.back().link_bytes_per_s.reset();
+  EXPECT_FALSE(TimeOf({"dcn+x", "all_gather", 1600, 1400, 1}, machine));
+}
+
 }  // namespace
 }  // namespace ridgeline::model

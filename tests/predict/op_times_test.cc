@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "hlo/reader.h"
 #include "model/collectives.h"
 #include "predict/target_named.h"
@@ -206,6 +208,44 @@ TEST_F(OpTimes, AnAsynchronousCollectiveMayHideBehindTheRest) {
     EXPECT_LT(step.seconds.lower, step.wire[0].seconds + beside);
     EXPECT_GE(step.seconds.lower, std::max(step.wire[0].seconds, beside));
     EXPECT_GE(step.seconds.upper, step.wire[0].seconds + beside);
+  }
+}
+
+// libtpu hands what crosses slices to the host's runtime: a send and a recv for each collective.
+TEST(SliceTimes, TransfersBetweenSlicesRunAtTheRateOfTheNetwork) {
+  const Target target = TargetNamed("tpu-v5e:2x2,slices=2");
+  const Mesh mesh{.axes = {{"dcn", 2}, {"x", 2}, {"y", 2}}, .order = {}, .note = ""};
+  for (const auto& [type, collective, payload, seconds] :
+       {std::tuple("ALL_REDUCE", "all_reduce", 4194304., 4194304 / 3.125e9),
+        std::tuple("ALL_GATHER", "all_gather", 8388608., 4194304 / 3.125e9),
+        std::tuple("REDUCE_SCATTER", "reduce_scatter", 4194304., 2097152 / 3.125e9),
+        std::tuple("ALL_TO_ALL", "all_to_all", 4194304., 2097152 / 3.125e9),
+        std::tuple("ONE_TO_ONE", "collective_permute", 4194304., 4194304 / 3.125e9)}) {
+    SCOPED_TRACE(type);
+    const std::string attributes = fmt::format(
+        R"(is_host_transfer=true, frontend_attributes={{_xla_host_transfer_handler_name="xla_megascale_runtime",_xla_megascale_transfer_type="{}"}})",
+        type);
+    const Result<hlo::Module> module = hlo::ReadModule(fmt::format(
+        R"(HloModule m, is_scheduled=true, num_partitions=4
+ENTRY %main (p: f32[1048576]) -> f32[1048576] {{
+  %p = f32[1048576]{{0}} parameter(0)
+  %token = token[] after-all()
+  %send = (f32[1048576]{{0}}, u32[], token[]) send(%p, %token), channel_id=2, {0}
+  %recv = (f32[1048576]{{0}}, u32[], token[]) recv(%token), channel_id=1, {0}
+  %sent = token[] send-done(%send), channel_id=2, {0}
+  %got = (f32[1048576]{{0}}, token[]) recv-done(%recv), channel_id=1, {0}
+  ROOT %r = f32[1048576]{{0}} get-tuple-element(%got), index=0
+}}
+)",
+        attributes));
+    ASSERT_TRUE(module) << module.error().ToString();
+    const StepTime step = TimeStep(*module, target, mesh).value();
+    ASSERT_EQ(step.wire.size(), 1u);
+    EXPECT_EQ(step.wire[0].axes, "dcn");
+    EXPECT_EQ(step.wire[0].collective, collective);
+    EXPECT_EQ(step.wire[0].payload_bytes, payload);
+    EXPECT_DOUBLE_EQ(step.wire[0].seconds, seconds);
+    EXPECT_THAT(step.notes, Contains(HasSubstr("transfers between slices")));
   }
 }
 

@@ -10,7 +10,7 @@ namespace ridgeline::predict {
 inline Target TargetNamed(const std::string& text) {
   const spec::Target named = spec::ParseTarget(text).value();
   const spec::Spec* spec = spec::FindSpec(spec::EmbeddedSpecs().value(), named.name).value();
-  return MakeTarget(*spec, named.shape).value();
+  return MakeTarget(*spec, named.shape, named.slices).value();
 }
 
 }  // namespace ridgeline::predict

@@ -87,5 +87,14 @@ TEST(Targets, ErrorsNameThePlace) {
       HasSubstr("version"));
 }
 
+TEST(Targets, SeveralSlicesAreToldToLibtpu) {
+  const Target two = TargetNamed("tpu-v5e:2x2,slices=2");
+  EXPECT_EQ(two.name, "tpu-v5e:2x2,slices=2");
+  EXPECT_EQ(two.chips(), 8);
+  const pjrt::TopologyRequest request = TopologyOf(two, "libtpu.so");
+  EXPECT_EQ(request.name, "v5e:2x2");
+  EXPECT_EQ(std::get<int64_t>(request.options.at("num_slices")), 2);
+}
+
 }  // namespace
 }  // namespace ridgeline::predict

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "pjrt/discovery.h"
+#include "predict/compile_cache.h"
 #include "predict/prediction.h"
 #include "predict/target_named.h"
 #include "spec/shape.h"
@@ -50,7 +52,9 @@ Program Product(int64_t n, const std::string& type = "bf16") {
   }}
 }})",
                       n, type),
-          1, false};
+          1,
+          false,
+          {}};
 }
 
 TEST_F(OnTpu, AProductFitsAndRunsNearThePeak) {
@@ -96,7 +100,7 @@ TEST_F(OnTpu, ACompilerThatTakesTooLongIsAFailureInWords) {
 }
 
 TEST_F(OnTpu, TextThatIsNoProgramIsRefused) {
-  const TargetPrediction one = Predict({"module {", 1, false}, "tpu-v5e:1x1");
+  const TargetPrediction one = Predict({"module {", 1, false, {}}, "tpu-v5e:1x1");
   EXPECT_EQ(one.status, PredictionStatus::kRefused);
   EXPECT_FALSE(one.reason.empty());
 }
@@ -123,6 +127,62 @@ TEST_F(OnTpu, TheCompilerKnowsTheSlices) {
       EXPECT_EQ(static_cast<int64_t>(places->size()), target.machine.devices);
     }
   }
+}
+
+// A flag of the compiler changes what it makes; one that it does not know is named.
+TEST_F(OnTpu, TheSameProgramUnderOtherFlags) {
+  Program program = Product(8192);
+  const TargetPrediction with_defaults = Predict(program, "tpu-v6e:1x1");
+  program.flags = {{"xla_tpu_scoped_vmem_limit_kib", std::string("16384")}};
+  const TargetPrediction with_less = Predict(program, "tpu-v6e:1x1");
+  ASSERT_TRUE(with_defaults.step && with_less.step) << with_less.reason;
+  // 4.90 instead of 2.98 million cycles: the tiles are smaller.
+  EXPECT_NEAR(with_less.step->seconds.upper / with_defaults.step->seconds.upper, 4.90 / 2.98, 0.05);
+  program.flags = {{"xla_tpu_no_such_flag", std::string("1")}};
+  const TargetPrediction refused = Predict(program, "tpu-v6e:1x1");
+  EXPECT_EQ(refused.status, PredictionStatus::kRefused);
+  EXPECT_THAT(refused.reason, HasSubstr("xla_tpu_no_such_flag"));
+}
+
+TEST_F(OnTpu, WhatWasKeptIsTheSamePrediction) {
+  std::string folder = ::testing::TempDir() + "ridgeline-kept-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto once = [&](int found, const Program& program) {
+    CompileCache cache(folder, "test");
+    const Result<TargetPrediction> one =
+        PredictProgram(program, TargetNamed("tpu-v5e:1x1"), library_, {}, &cache);
+    EXPECT_EQ(cache.found(), found);
+    EXPECT_TRUE(cache.warnings().empty());
+    return DumpPretty(ToJson(one.value()));
+  };
+  EXPECT_EQ(once(0, Product(1024)), once(1, Product(1024)));
+  // What does not fit is kept too, a compiler that died is not.
+  EXPECT_EQ(once(0, Product(65536)), once(1, Product(65536)));
+  std::filesystem::remove_all(folder);
+}
+
+// Eight devices in two slices: a sum over all of them inside each slice, between them, inside.
+TEST_F(OnTpu, SlicesAreJoinedByTheDataCentreNetwork) {
+  const Program program = {R"(module @sum attributes {mhlo.num_partitions = 8 : i32} {
+  func.func public @main(%a: tensor<8x1024x1024xf32> {mhlo.sharding = "{devices=[8,1,1]<=[8]}"}) -> (tensor<1024x1024xf32> {mhlo.sharding = "{replicated}"}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %v = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8x1024x1024xf32>, tensor<f32>) -> tensor<1024x1024xf32>
+    return %v : tensor<1024x1024xf32>
+  }
+})",
+                           8,
+                           false,
+                           {}};
+  const TargetPrediction one = Predict(program, "tpu-v5e:2x2,slices=2");
+  ASSERT_TRUE(one.step) << one.reason;
+  double dcn = 0;
+  for (const WireRow& row : one.step->wire) {
+    if (row.axes == "dcn") dcn += row.payload_bytes;
+  }
+  // 4 MiB over four chips of a slice: each carries a quarter across.
+  EXPECT_EQ(dcn, 1048576);
+  ASSERT_TRUE(one.cost);
+  EXPECT_THAT(one.cost->basis, HasSubstr("8 chips"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Result<Machine> Slice(std::string_view text) {
   RL_ASSIGN(const Target target, ParseTarget(text));
   RL_ASSIGN(const std::span<const Spec> specs, EmbeddedSpecs());
   RL_ASSIGN(const Spec* spec, FindSpec(specs, target.name));
-  return MakeMachine(*spec, target.shape);
+  return MakeMachine(*spec, target.shape, target.slices);
 }
 
 // "x=4 ring, y=4 line" of a slice, or the error.
@@ -92,6 +92,21 @@ TEST(Slice, WhatDoesNotExistIsRefused) {
   EXPECT_THAT(Axes("tpu-v5e:"), testing::HasSubstr("'' is no shape"));
   EXPECT_THAT(Axes("tpu-v5e:4x"), testing::HasSubstr("'4x' is no shape"));
   EXPECT_THAT(Axes("tpu-v5e:0x4"), testing::HasSubstr("'0x4' is no shape"));
+}
+
+TEST(Slice, SeveralSlicesAreJoinedByTheDataCentreNetwork) {
+  EXPECT_EQ(Axes("tpu-v5e:4x4,slices=2"), "x=4 line, y=4 line, dcn=2 dcn");
+  EXPECT_EQ(Axes("tpu-v5e:4x4,slices=1"), Axes("tpu-v5e:4x4"));
+  const Machine machine = Slice("tpu-v5e:4x4,slices=2").value();
+  EXPECT_EQ(machine.name, "tpu-v5e:4x4,slices=2");
+  EXPECT_EQ(machine.devices, 32);
+  EXPECT_EQ(machine.LinkRate(*machine.Axis("dcn")), 3.125e9);
+  EXPECT_EQ(Axes("h100-sxm:8,slices=2"),
+            "h100-sxm has no torus, so that it has no slices: give the number of chips");
+  for (const char* text : {"tpu-v5e:4x4,slices=0", "tpu-v5e:4x4,2", "tpu-v5e:4x4,slices=2x",
+                           "tpu-v5e:4x4,", "tpu-v5e:4x4,slices=99999"}) {
+    EXPECT_NE(Axes(text).find("expected slices=N"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct Options {
   std::optional<double> trips;
   int partitions = 0;
   bool explain = false;
+  bool no_calibration = false;
   bool ascii = false;
   bool json = false;
 };
@@ -99,7 +100,8 @@ int ExitCodeOf(const std::vector<predict::TargetPrediction>& predictions) {
 }
 
 Result<int> Predict(const Options& options) {
-  RL_ASSIGN(const std::vector<predict::Target> targets, ChooseTargets(options.targets));
+  RL_ASSIGN(std::vector<predict::Target> targets, ChooseTargets(options.targets));
+  for (predict::Target& target : targets) target.calibrated = !options.no_calibration;
   RL_ASSIGN(const ChosenWorkload chosen,
             ChooseWorkload(options.workload,
                            {.partitions = options.partitions, .unknown_trips = options.trips}));
@@ -157,6 +159,8 @@ void Add_predict(CLI::App& app, int& exit_code) {
                    "h100-sxm:8; may be repeated")
       ->required();
   command->add_flag("--explain", options->explain, "how the time of each operation is made");
+  command->add_flag("--no-calibration", options->no_calibration,
+                    "products of TPUs at the compiler's estimated cycles as they are");
   command
       ->add_option("--partitions", options->partitions,
                    "devices that the program is compiled for (default: as many as it asks for)")

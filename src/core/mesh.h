@@ -40,10 +40,9 @@ struct DevicePlace {
   int slice = 0;  // of several that a data-centre network joins
 };
 
-// A mesh over places.size() devices. With `axes` empty: the physical torus' own axes (x, y, z,
-// core; before them dcn, where there are several slices) when the places give coordinates that fill
-// a box, else one axis "x". Positions follow the coordinates, so that neighbours on an axis are
-// neighbours on the torus.
+// A mesh over places.size() devices. With `axes` empty: the physical torus' own axes (dcn of
+// slices, x, y, z, core) when the places fill a box, else one axis "x". Positions follow the
+// coordinates, so that neighbours on an axis are neighbours on the torus.
 Result<Mesh> MakeMesh(const std::vector<DevicePlace>& places, std::vector<MeshAxis> axes);
 
 Json ToJson(const Mesh& mesh);

@@ -140,6 +140,12 @@ Error Explain(const pjrt::ChildResult& child) {
   return error;
 }
 
+// A plugin that cannot describe the devices is of no use here, whatever its words.
+Error Unusable(Error error) {
+  error.code = Code::kUnavailable;
+  return error;
+}
+
 // What the same compiler answers to the same question again; a full disk or a crash is not of it.
 bool IsAnswer(const Result<pjrt::AotProgram>& program) {
   if (program) return true;
@@ -203,9 +209,11 @@ Result<std::vector<DevicePlace>> ListPlaces(const pjrt::TopologyRequest& topolog
         return DumpLine({{"places", places}});
       },
       {.seconds = kListLimitS});
-  if (!child.finished) return tl::unexpected(Explain(child));
+  if (!child.finished) return tl::unexpected(Unusable(Explain(child)));
   RL_ASSIGN(const Json answer, ParseJson(child.output));
-  if (const Json* error = Member(answer, "error")) return tl::unexpected(ErrorFromJson(*error));
+  if (const Json* error = Member(answer, "error")) {
+    return tl::unexpected(Unusable(ErrorFromJson(*error)));
+  }
   std::vector<DevicePlace> places;
   for (const Json& place : answer.at("places")) {
     places.push_back({.coords = place.at("coords").get<std::vector<int64_t>>(),

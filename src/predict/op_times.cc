@@ -242,10 +242,10 @@ class Pricer {
     if (hlo::CostOfCustomCall(computation, at).uncounted.empty()) return;
     op.hbm_bytes = std::min(op.hbm_bytes, 2 * at.shape.bytes());
     op.seconds.lower = op.hbm_bytes / bandwidth_;
-    Note(
-        fmt::format("kernel {} states no work: it takes from twice its result's bytes to those of "
-                    "all its operands",
-                    Printable(at.custom_call_target)));
+    Note(fmt::format(
+        "kernel {} states no work: its bytes alone are counted, from twice its result's "
+        "to all its operands'; its arithmetic may take longer",
+        Printable(at.custom_call_target)));
   }
 
   // Of a loop with all its rounds, of a conditional's dearest branch.

@@ -53,12 +53,13 @@ void AddMoney(const Target& target, TargetPrediction& out) {
 }
 
 // What the times of a compiled program rest on.
-std::vector<std::string> BasisOf(const TpuCompiler& compiler) {
+std::vector<std::string> BasisOf(const TpuCompiler& compiler, bool calibrated) {
   return {
       fmt::format("clock of the estimated cycles: {} ({})", FormatRate(compiler.clock_hz, "Hz"),
                   compiler.clock_source),
-      fmt::format("products: {} .. {} of cycles over clock ({})", compiler.cycles_least,
-                  compiler.cycles_most, compiler.cycles_basis),
+      calibrated ? fmt::format("products: {} .. {} of cycles over clock ({})",
+                               compiler.cycles_least, compiler.cycles_most, compiler.cycles_basis)
+                 : "products: cycles over clock, not calibrated",
       fmt::format("memory: {} of the nominal bandwidth to all of it ({})",
                   FormatShare(compiler.hbm_share), compiler.hbm_basis),
       fmt::format("collectives: closed forms at {} of the nominal link rate to all of it ({}); the "
@@ -245,7 +246,8 @@ Result<TargetPrediction> PredictProgram(const Program& program, const Target& ta
                                                            limits, cache);
   if (!compiled) return Refused(compiled.error(), std::move(out));
   out.compiler = OneLine(compiled->compiler);
-  out.basis = target.gpu != nullptr ? BasisOf(*target.gpu) : BasisOf(*target.compiler);
+  out.basis =
+      target.gpu != nullptr ? BasisOf(*target.gpu) : BasisOf(*target.compiler, target.calibrated);
   out.fits = true;  // the compiler refuses what does not
   out.memory = compiled->memory;
   if (compiled->memory && compiled->memory->peak > 0) {

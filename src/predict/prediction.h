@@ -37,8 +37,8 @@ struct TargetPrediction {
   std::string target;
   PredictionStatus status = PredictionStatus::kPredicted;
   bool compiled = false;  // by the target's compiler; else by the spec's roofs
-  std::map<std::string, device::OptionValue> flags;  // that the compiler was given
-  std::string reason;                                // unless predicted: why
+  std::map<std::string, device::OptionValue> flags = {};  // that the compiler was given
+  std::string reason;                                     // unless predicted: why
   std::optional<bool> fits;
   std::optional<double> peak_memory_bytes;  // of one device
   std::optional<double> capacity_bytes;     // of one device
@@ -57,7 +57,7 @@ struct Program {
   std::string module;  // StableHLO text or bytecode
   int partitions = 1;
   bool shardy = false;
-  std::map<std::string, device::OptionValue> flags;  // of the compiler
+  std::map<std::string, device::OptionValue> flags = {};  // of the compiler
 };
 
 // Compiles the program for the target in a child process and prices what comes out. Errors are of

@@ -135,7 +135,7 @@ SuiteCounts Count(std::span<const CheckedCase> cases) {
 }
 
 std::string Summary(const SuiteCounts& counts) {
-  std::string text = fmt::format("{} programs", counts.programs);
+  std::string text = fmt::format("{} program{}", counts.programs, counts.programs == 1 ? "" : "s");
   if (counts.cases > counts.programs) {
     text += fmt::format(" for {} cases that differ only in the devices they run on", counts.cases);
   }

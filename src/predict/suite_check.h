@@ -46,7 +46,7 @@ struct SuiteTarget {
   Mesh mesh;
   CompileLimits limits;
   CompileCache* cache = nullptr;
-  std::map<std::string, device::OptionValue> flags;  // of the compiler
+  std::map<std::string, device::OptionValue> flags = {};  // of the compiler
 };
 
 // Builds `c`'s program, compiles it in a child process, and reads and audits what came out.

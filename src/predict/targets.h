@@ -56,6 +56,8 @@ struct Target {
   Machine machine;
   const TpuCompiler* compiler = nullptr;  // libtpu's
   const GpuCompiler* gpu = nullptr;       // XLA's for CUDA
+  // Whether estimated cycles are corrected by what published measurements took of them.
+  bool calibrated = true;
 
   int64_t chips() const { return slices * spec::Chips(shape); }
   bool compiles() const { return compiler != nullptr || gpu != nullptr; }  // else: by roofs

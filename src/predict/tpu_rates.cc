@@ -22,7 +22,13 @@ constexpr int kFusedLoop = 2;
 
 class TpuRates : public OpRates {
  public:
-  explicit TpuRates(const Target& target) : OpRates(target.machine), compiler_(*target.compiler) {}
+  explicit TpuRates(const Target& target)
+      : OpRates(target.machine),
+        compiler_(*target.compiler),
+        least_(target.calibrated ? compiler_.cycles_least : 1),
+        most_(target.calibrated ? compiler_.cycles_most : 1) {
+    if (!target.calibrated) Note("calibration is off: products take their estimated cycles");
+  }
 
   void PriceMatrix(const hlo::Instruction& at, const Inside& inside, OpTime& op) override {
     op.part = Part::kMatrix;
@@ -38,8 +44,7 @@ class TpuRates : public OpRates {
       return;
     }
     const double estimate = *cycles / compiler_.clock_hz;
-    op.seconds = {std::max(compute, estimate * compiler_.cycles_least),
-                  estimate * compiler_.cycles_most};
+    op.seconds = {std::max(compute, estimate * least_), estimate * most_};
     op.how = fmt::format("{:.4g} cycles at {}", *cycles, FormatRate(compiler_.clock_hz, "Hz"));
     if (roof > kDoubtfulSeconds && estimate > kDoubtful * roof) {
       op.seconds.lower = roof;
@@ -57,7 +62,7 @@ class TpuRates : public OpRates {
     if (!cycles) return;
     const double estimate = *cycles / compiler_.clock_hz;
     if (op.hbm_bytes == 0) {
-      op.seconds = {estimate * compiler_.cycles_least, estimate * compiler_.cycles_most};
+      op.seconds = {estimate * least_, estimate * most_};
       op.how = fmt::format("in VMEM: {:.4g} cycles at {}", *cycles,
                            FormatRate(compiler_.clock_hz, "Hz"));
     } else if (inside.arithmetic >= kFusedLoop && estimate > op.seconds.upper) {
@@ -77,6 +82,7 @@ class TpuRates : public OpRates {
   double counted_on() const { return bandwidth_ * compiler_.hbm_share; }
 
   const TpuCompiler& compiler_;
+  double least_, most_;  // time as a share of estimated cycles over the clock
 };
 
 }  // namespace

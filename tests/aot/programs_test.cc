@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -48,8 +49,8 @@ class AotProgramsTest : public ::testing::Test {
 };
 
 TEST_F(AotProgramsTest, EveryBenchmarkCompilesAndKeepsItsLoop) {
-  const Answer answer =
-      Compile(RIDGELINE_SOURCE_DIR "/tests/aot/programs.yaml --target tpu-v5e:2x2 --json");
+  const Answer answer = Compile(RIDGELINE_SOURCE_DIR
+                                "/tests/aot/programs.yaml --target tpu-v5e:2x2 --no-cache --json");
   EXPECT_EQ(answer.exit_code, 0) << answer.output;
   const Result<Json> report = ParseJson(answer.output);
   ASSERT_TRUE(report) << report.error().ToString();
@@ -88,9 +89,49 @@ TEST_F(AotProgramsTest, ASliceThatDoesNotExistIsAUsageError) {
 TEST_F(AotProgramsTest, AProgramThatTakesTooLongFails) {
   const Answer answer = Compile(RIDGELINE_SOURCE_DIR
                                 "/tests/aot/programs.yaml --target tpu-v5e:2x2 --filter attention "
-                                "--time-limit 0.05 --json");
+                                "--time-limit 0.05 --no-cache --json");
   EXPECT_EQ(answer.exit_code, 4) << answer.output;
   EXPECT_THAT(answer.output, HasSubstr("no answer within 0.05 s"));
+}
+
+int64_t Count(const Answer& answer, std::string_view name) {
+  const Result<Json> report = ParseJson(answer.output);
+  return report ? IntegerOr(report->at("targets").at(0), name, -1) : -1;
+}
+
+// Two targets of suite `standard`, by parts of it that take seconds: all of it is minutes.
+TEST_F(AotProgramsTest, PartsOfTheStandardSuiteAreReady) {
+  // 65280 pairs of 256 devices and the 256 neighbours, each kind by its first and its last.
+  const Answer pairs = Compile("standard --filter pair/ --target tpu-v6e:16x16 --no-cache --json");
+  EXPECT_EQ(pairs.exit_code, 0) << pairs.output;
+  EXPECT_EQ(Count(pairs, "compiled"), 4);
+  EXPECT_EQ(Count(pairs, "cases"), 65280 + 256);
+  // Collectives of 7x run on its SparseCore: the audit finds them there.
+  const Answer gathers =
+      Compile("standard --filter all_gather/bytes=4194304 --target tpu-7x:2x2x1 --no-cache --json");
+  EXPECT_EQ(gathers.exit_code, 0) << gathers.output;
+  EXPECT_GE(Count(gathers, "compiled"), 3);
+  EXPECT_EQ(Count(gathers, "failed"), 0);
+  EXPECT_EQ(Count(gathers, "refused"), 0);
+}
+
+// f64 is made of several bf16 products: emulated, not refused.
+TEST_F(AotProgramsTest, AnEmulatedTypeIsSaidToBeOne) {
+  const Answer answer =
+      Compile("standard --filter gemm/dtype=f64 --target tpu-v5e:1x1 --no-cache --json");
+  EXPECT_EQ(answer.exit_code, 0) << answer.output;
+  EXPECT_EQ(Count(answer, "refused"), 0);
+  EXPECT_THAT(answer.output, HasSubstr("f64 computed as bf16"));
+}
+
+// attention.mlir: tools/export_pallas.py --kernel own --length 1024 --heads 4, with jax 0.10.2.
+TEST_F(AotProgramsTest, AnExportedKernelIsACase) {
+  const std::string suite = ::testing::TempDir() + "/exported.yaml";
+  std::ofstream(suite) << "version: 1\ncases:\n  - {bench: imported, file: "
+                       << RIDGELINE_SOURCE_DIR "/tests/aot/attention.mlir}\n";
+  const Answer answer = Compile(suite + " --target tpu-v5e:1x1 --no-cache --json");
+  EXPECT_EQ(answer.exit_code, 0) << answer.output;
+  EXPECT_EQ(Count(answer, "compiled"), 1);
 }
 
 }  // namespace

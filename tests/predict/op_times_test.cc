@@ -63,6 +63,17 @@ TEST_F(OpTimes, AProductTakesItsCycles) {
   EXPECT_EQ(step.bound.label, "compute");
 }
 
+TEST_F(OpTimes, WithoutCalibrationAProductTakesItsEstimate) {
+  const Result<hlo::Module> module = hlo::ReadModule(
+      "HloModule m, is_scheduled=true, num_partitions=16\n" + Product(Cycles("150000")));
+  Target target = target_;
+  target.calibrated = false;
+  const StepTime step = TimeStep(*module, target, mesh_).value();
+  EXPECT_DOUBLE_EQ(step.seconds.lower, 100e-6);
+  EXPECT_DOUBLE_EQ(step.seconds.upper, 100e-6);
+  EXPECT_THAT(step.notes, Contains(HasSubstr("calibration is off")));
+}
+
 TEST_F(OpTimes, WithoutCyclesAProductLiesBetweenItsRoofAndTwiceThat) {
   const double roof = 2 * 8589934592. / 1.97e14;
   for (const std::string& config : {std::string(), Cycles("9223372036854775807")}) {

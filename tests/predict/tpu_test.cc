@@ -100,7 +100,7 @@ TEST_F(OnTpu, ACompilerThatTakesTooLongIsAFailureInWords) {
 }
 
 TEST_F(OnTpu, TextThatIsNoProgramIsRefused) {
-  const TargetPrediction one = Predict({"module {", 1, false, {}}, "tpu-v5e:1x1");
+  const TargetPrediction one = Predict({"module {", 1, false}, "tpu-v5e:1x1");
   EXPECT_EQ(one.status, PredictionStatus::kRefused);
   EXPECT_FALSE(one.reason.empty());
 }

@@ -175,12 +175,12 @@ Json ToJson(const CheckedCase& checked) {
           {"executed_as", checked.executed_as},
           {"compile_s", Number(checked.compile_s)},
           {"cached", checked.cached},
-          {"cases", checked.cases},
+          {"stands_for", checked.cases},
           {"audit", audit}};
 }
 
 Json ToJson(const SuiteCounts& counts) {
-  return {{"programs", counts.programs},    {"cases", counts.cases},
+  return {{"programs", counts.programs},    {"stands_for", counts.cases},
           {"compiled", counts.compiled},    {"unsupported", counts.unsupported},
           {"failed", counts.failed},        {"refused", counts.refused},
           {"loops_gone", counts.loops_gone}};

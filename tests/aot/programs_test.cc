@@ -105,7 +105,7 @@ TEST_F(AotProgramsTest, PartsOfTheStandardSuiteAreReady) {
   const Answer pairs = Compile("standard --filter pair/ --target tpu-v6e:16x16 --no-cache --json");
   EXPECT_EQ(pairs.exit_code, 0) << pairs.output;
   EXPECT_EQ(Count(pairs, "compiled"), 4);
-  EXPECT_EQ(Count(pairs, "cases"), 65280 + 256);
+  EXPECT_EQ(Count(pairs, "stands_for"), 65280 + 256);
   // Collectives of 7x run on its SparseCore: the audit finds them there.
   const Answer gathers =
       Compile("standard --filter all_gather/bytes=4194304 --target tpu-7x:2x2x1 --no-cache --json");

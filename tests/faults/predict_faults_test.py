@@ -63,7 +63,7 @@ class PredictFaults(unittest.TestCase):
         lock = pathlib.Path(tempfile.gettempdir(), "libtpu_lockfile")
         if not lock.exists():
             lock.touch()
-            self.addCleanup(lock.unlink)
+            self.addCleanup(lock.unlink, missing_ok=True)
         both = [self.start("--json") for _ in range(2)]
         outs = [self.finish(one)[0] for one in both]
         self.assertEqual(outs[0], outs[1])
@@ -109,10 +109,10 @@ class PredictFaults(unittest.TestCase):
         self.assertIn("--plugin", err)
 
     def test_flags_are_swept_and_an_unknown_one_is_named(self):
-        out, _ = self.predict("--json", "--sweep-flags", "xla_tpu_scoped_vmem_limit_kib=1024,65536")
+        out, _ = self.predict("--json", "--sweep-flags", "xla_tpu_scoped_vmem_limit_kib=16384,65536")
         targets = json.loads(out)["targets"]
         self.assertEqual([one["flags"] for one in targets],
-                         [{}, {"xla_tpu_scoped_vmem_limit_kib": "1024"}, {"xla_tpu_scoped_vmem_limit_kib": "65536"}])
+                         [{}, {"xla_tpu_scoped_vmem_limit_kib": "16384"}, {"xla_tpu_scoped_vmem_limit_kib": "65536"}])
         self.assertTrue(all(one["predicted"] and "libtpu" in one["compiler"] for one in targets))
         out, _ = self.predict("--flag", "xla_tpu_no_such_flag=1", code=1)
         self.assertIn("No such compile option: 'xla_tpu_no_such_flag'", out)

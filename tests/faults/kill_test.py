@@ -1,6 +1,6 @@
 """Kills parent or worker of a run at random moments (SIGKILL) and goes on with --resume, until so many kills are done.
 
-usage: kill_test.py RIDGELINE [--kills N] [--seed S]
+usage: kill_test.py RIDGELINE [--kills N] [--seed S] [--passes P]
 
 After every kill: the file holds whole lines (a half last one at most), no record twice, and every record that was
 there before is still there, unchanged. At the end of each file: the same cases as an undisturbed run.
@@ -47,8 +47,9 @@ def workers(parent):
 
 
 class Kills:
-    def __init__(self, ridgeline, folder, seed):
+    def __init__(self, ridgeline, folder, seed, passes):
         self.ridgeline = ridgeline
+        self.passes = passes
         self.folder = folder
         self.random = random.Random(seed)
         self.suite = os.path.join(folder, "kills.yaml")
@@ -56,7 +57,8 @@ class Kills:
         self.count = collections.Counter()
 
     def start(self, out, resume):
-        command = [self.ridgeline, "run", self.suite, "--out", out, "--devices", "2"] + ["--resume"] * resume
+        command = [self.ridgeline, "run", self.suite, "--out", out, "--devices", "2", "--passes", str(self.passes)]
+        command += ["--resume"] * resume
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def undisturbed(self):
@@ -137,9 +139,10 @@ def main():
     parser.add_argument("ridgeline")
     parser.add_argument("--kills", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--passes", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        kills = Kills(args.ridgeline, folder, args.seed)
+        kills = Kills(args.ridgeline, folder, args.seed, args.passes)
         expected = kills.undisturbed()
         done, number = 0, 0
         while done < args.kills:
@@ -148,7 +151,7 @@ def main():
             done += kills.one_file(number, expected, most)
             if number > 20 * args.kills:
                 raise SystemExit("the runs end before they can be killed")
-        print(f"{done} kills (seed {args.seed}), {len(expected)} cases a file: "
+        print(f"{done} kills (seed {args.seed}, {args.passes} passes), {len(expected)} cases a file: "
               + ", ".join(f"{n} {what}" for what, n in sorted(kills.count.items())))
         print("every finished record present exactly once, every file equal in cases to the undisturbed run")
 

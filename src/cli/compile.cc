@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -99,11 +100,22 @@ Result<CheckedTarget> Check(const predict::Target& target, const suite::Suite& s
   return checked;
 }
 
+// Package, version and build date, where one program at least was compiled.
+std::string CompilerOf(const CheckedTarget& checked) {
+  const auto named = std::ranges::find_if(
+      checked.cases, [](const predict::CheckedCase& one) { return !one.compiler.empty(); });
+  return fmt::format("{} {}{}{}", checked.plugin.package, checked.plugin.version,
+                     named == checked.cases.end() ? "" : "; ",
+                     named == checked.cases.end() ? "" : named->compiler);
+}
+
 Json TargetJson(const CheckedTarget& checked) {
   Json programs = Json::array();
   for (const predict::CheckedCase& one : checked.cases) programs.push_back(ToJson(one));
   Json json = {{"name", checked.name},
                {"topology", checked.topology},
+               {"predicted", true},
+               {"compiler", CompilerOf(checked)},
                {"plugin", ToJson(checked.plugin)},
                {"mesh", ToJson(checked.mesh)}};
   json.update(ToJson(predict::Count(checked.cases)));
@@ -131,10 +143,11 @@ Result<int> Compile(const Options& options) {
     RL_ASSIGN(const pjrt::PluginInfo plugin, CompilerPlugin(target, options.compiler.plugin));
     RL_ASSIGN(CheckedTarget checked, Check(target, suite.suite, plugin, options, cache.get()));
     if (!options.json) {
-      Out(fmt::format(
-          "{}, suite {}, {} {}\n{}{}; {}\n\n", checked.name, suite.name, plugin.package,
-          plugin.version, predict::SuiteTable(checked.cases, TerminalWidth(STDOUT_FILENO)),
-          predict::Summary(predict::Count(checked.cases)), FormatSeconds(checked.wall_s)));
+      Out(fmt::format("{}, suite {}: predicted, nothing ran; compiler {}\n{}{}; {}\n\n",
+                      checked.name, suite.name, Printable(CompilerOf(checked)),
+                      predict::SuiteTable(checked.cases, TerminalWidth(STDOUT_FILENO)),
+                      predict::Summary(predict::Count(checked.cases)),
+                      FormatSeconds(checked.wall_s)));
     }
     all.push_back(std::move(checked));
   }

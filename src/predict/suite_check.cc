@@ -112,6 +112,7 @@ CheckedCase CheckCase(const Case& c, const SuiteTarget& target) {
   result.compile_s = took.count();
   if (!compiled) return end(OutcomeOfCompile(compiled.error()), compiled.error().ToString());
   result.cached = compiled->cached;
+  result.compiler = OneLine(compiled->compiler);
   if (const Status audited = Audit(*program, compiled->text.bytes, result); !audited) {
     return end(Outcome::kFailed,
                "the compiled program cannot be read: " + audited.error().ToString());

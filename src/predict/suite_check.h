@@ -34,8 +34,9 @@ struct CheckedCase {
   std::string executed_as;        // another type than asked computes
   std::vector<AuditLine> audit;
   double compile_s = 0;
-  bool cached = false;  // compiled earlier
-  int64_t cases = 1;    // of the suite that it stands for (case_kinds.h)
+  bool cached = false;        // compiled earlier
+  std::string compiler = {};  // as the plugin names it: version and build date
+  int64_t cases = 1;          // of the suite that it stands for (case_kinds.h)
 
   bool refused() const;
 };

@@ -16,16 +16,16 @@ std::string Mark(bool held) { return held ? "ok" : "MISS"; }
 std::string Figure(double value) { return fmt::format("{:.6g}", value); }
 
 void PrintTable(const std::vector<CorpusRow>& rows) {
-  Table table({"workload", "flops", "known", "", "least", "bytes: known", "most", "most/least", "",
-               "wire bytes", "", "collectives"},
-              {false, true, true, false, true, true, true, true, false, true, false, false});
+  Table table({"workload", "flops", "known", "", "least", "bytes: known", "fused", "most",
+               "most/fused", "", "wire bytes", "", "collectives"},
+              {false, true, true, false, true, true, true, true, true, false, true, false, false});
   for (const CorpusRow& row : rows) {
-    const double width = row.least_bytes > 0 ? row.most_bytes / row.least_bytes : 0;
+    const double width = row.fused_bytes > 0 ? row.most_bytes / row.fused_bytes : 0;
     table.Row({row.name, Figure(row.flops), row.known_flops ? Figure(*row.known_flops) : "-",
                (row.flops_checked ? Mark(row.flops_held) : "-") +
                    std::string(row.convention.empty() ? "" : " *"),
-               Figure(row.least_bytes), Figure(row.known_bytes), Figure(row.most_bytes),
-               fmt::format("{:.3g}", width), Mark(row.bytes_held),
+               Figure(row.least_bytes), Figure(row.known_bytes), Figure(row.fused_bytes),
+               Figure(row.most_bytes), fmt::format("{:.3g}", width), Mark(row.bytes_held),
                row.collectives.empty() ? "-" : Figure(row.wire_bytes),
                row.collectives.empty() ? "-" : Mark(row.collectives_held), row.collectives});
   }

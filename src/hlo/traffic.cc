@@ -1,6 +1,8 @@
 #include "hlo/traffic.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +16,8 @@ constexpr int64_t kMainMemory = 0;
 constexpr int64_t kHostMemory = 5;  // XLA's Layout::kHostMemorySpace
 // A kernel reads at most so many arrays; beyond, compilers cut the chain.
 constexpr size_t kMaxInputs = 16;
+// Elementwise instructions that one kernel appends to a product.
+constexpr int kMaxEpilogue = 256;
 
 double BytesIn(const Shape& shape, int64_t space) {
   double bytes = 0;
@@ -229,6 +233,7 @@ class Fuser {
       position_.emplace(computation_.instructions[i].id, i);
     }
     LookAtUsers();
+    FindEpilogues();
     reads_.resize(count);
     std::vector<double> bytes(count);
     for (size_t i = 0; i < count; ++i) {
@@ -251,7 +256,6 @@ class Fuser {
   void LookAtUsers() {
     const auto count = computation_.instructions.size();
     users_.resize(count);
-    only_user_.resize(count);
     escapes_.resize(count);
     escapes_[position_.at(computation_.root)] = true;
     for (size_t i = 0; i < count; ++i) {
@@ -259,8 +263,7 @@ class Fuser {
       const Instruction& at = computation_.instructions[i];
       for (const int64_t id : at.operands) {
         const size_t operand = position_.at(id);
-        ++users_[operand];
-        only_user_[operand] = i;
+        users_[operand].push_back(i);
         const OpKind kind = Kind(i);
         // Tuples, loops and calls want an array that is there.
         if (kind == OpKind::kControl || (kind == OpKind::kFree && !IsAlias(at))) {
@@ -268,6 +271,47 @@ class Fuser {
         }
       }
     }
+  }
+
+  bool IsElementwise(size_t i) const {
+    const Instruction& at = computation_.instructions[i];
+    return Kind(i) == OpKind::kVector || Kind(i) == OpKind::kTranscendental ||
+           at.opcode == "convert" || IsAlias(at);
+  }
+
+  // A product is computed once: its kernel ends, and writes, where all elementwise work on its
+  // result has come together.
+  void FindEpilogues() {
+    inside_.resize(users_.size());
+    ends_.resize(users_.size());
+    for (size_t i = 0; i < users_.size(); ++i) {
+      if (!counted_[i] || !TakesEpilogue(Kind(i))) continue;
+      const std::optional<size_t> end = EpilogueEnd(i);
+      inside_[i] = end.has_value();
+      if (end) ends_[*end] = true;
+    }
+  }
+
+  // nullopt: the result itself is wanted, or more than one value that is made from it.
+  std::optional<size_t> EpilogueEnd(size_t product) const {
+    std::set<size_t> open = {product};
+    std::optional<size_t> end;
+    for (int steps = 0; !open.empty(); ++steps) {
+      const size_t at = *open.begin();
+      open.erase(open.begin());
+      const bool goes_on =
+          !escapes_[at] && !users_[at].empty() &&
+          std::ranges::all_of(users_[at], [this](size_t user) { return IsElementwise(user); });
+      if (goes_on) {
+        open.insert(users_[at].begin(), users_[at].end());
+      } else if (end) {
+        return std::nullopt;
+      } else {
+        end = at;
+      }
+      if (end == product || steps == kMaxEpilogue) return std::nullopt;
+    }
+    return end;
   }
 
   static void Merge(Reads& into, const Reads& more) {
@@ -305,21 +349,17 @@ class Fuser {
     const Instruction& at = computation_.instructions[i];
     const OpKind kind = Kind(i);
     const double out = MainBytes(at.shape);
-    if (IsAlias(at) && !escapes_[i]) {
+    if (IsAlias(at) && !escapes_[i] && !ends_[i]) {
       reads_[i] = reads_[position_.at(at.operands[0])];
       return 0;
     }
-    if (kind == OpKind::kFree || kind == OpKind::kControl) {
+    if ((kind == OpKind::kFree || kind == OpKind::kControl) && !ends_[i]) {
       reads_[i] = {{i, out}};
       return 0;
     }
     Reads inputs = InputsOf(i);
-    const bool fused = FusesIntoUsers(kind) && !escapes_[i] && inputs.size() <= kMaxInputs;
-    const bool epilogue =
-        TakesEpilogue(kind) && !escapes_[i] && users_[i] == 1 && inputs.size() <= kMaxInputs &&
-        (Kind(only_user_[i]) == OpKind::kVector || Kind(only_user_[i]) == OpKind::kTranscendental ||
-         computation_.instructions[only_user_[i]].opcode == "convert");
-    if (fused || epilogue) {
+    const bool fused = FusesIntoUsers(kind) && !escapes_[i] && !ends_[i];
+    if ((fused || inside_[i]) && inputs.size() <= kMaxInputs) {
       reads_[i] = std::move(inputs);
       return 0;
     }
@@ -338,9 +378,10 @@ class Fuser {
   const std::vector<bool>& counted_;
   DemandAnalysis& demand_;
   std::unordered_map<int64_t, size_t> position_;
-  std::vector<int> users_;
-  std::vector<size_t> only_user_;
+  std::vector<std::vector<size_t>> users_;
   std::vector<bool> escapes_;
+  std::vector<bool> inside_;  // products whose kernel goes on beyond them
+  std::vector<bool> ends_;    // where such a kernel writes
   std::vector<Reads> reads_;
 };
 

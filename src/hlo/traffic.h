@@ -32,8 +32,9 @@ Traffic UnfusedTraffic(const Module& module, const Computation& computation,
 
 // Bytes per instruction of one computation when what can be fused is: chains of elementwise,
 // broadcasting, slicing and reshaping instructions run inside the kernels that use their results,
-// recomputed for each; a product, convolution or reduction also takes the one elementwise
-// instruction that uses its result. The figure of a kernel stands with its last instruction.
+// recomputed for each; a product, convolution or reduction is computed once, with the elementwise
+// work on its result up to where that comes together in one value. The figure of a kernel stands
+// with its last instruction.
 std::vector<double> FusedTraffic(const Module& module, const Computation& computation,
                                  const std::vector<bool>& counted, DemandAnalysis& demand);
 

@@ -298,17 +298,29 @@ std::string ChecksText(const ComponentSummary& summary) {
   return fmt::format("{} of {} FAILED", summary.checks_failed, checked);
 }
 
-std::string BestLabel(const ComponentSummary& summary, std::span<const Measurement> all) {
+std::string LabelOf(const ComponentSummary& summary, const Measurement* one,
+                    std::span<const Measurement> all) {
   const Pointers of = OfComponent(all, summary.component);
   const std::vector<std::string> labels = CaseLabels(of);
-  return labels[static_cast<size_t>(std::ranges::find(of, summary.best) - of.begin())];
+  return labels[static_cast<size_t>(std::ranges::find(of, one) - of.begin())];
 }
 
-std::string ScoreText(const ComponentSummary& summary, const store::ResultFile* baseline) {
-  std::string reference(ReferenceName(summary, baseline));
-  if (!summary.score) return reference;
+// The best share need not be that of the best figure, whose dtype the reference may lack.
+std::string ScoreText(const ComponentSummary& summary, std::span<const Measurement> all,
+                      const store::ResultFile* baseline) {
+  const std::string reference(ReferenceName(summary, baseline));
+  if (!summary.score) {
+    if (baseline != nullptr) return "not in the baseline";
+    const bool scored = std::ranges::any_of(all, [](const Measurement& m) {
+      return std::ranges::any_of(m.rates, [](const Rate& r) { return r.of_reference.has_value(); });
+    });
+    return scored ? "not in the spec" : reference;
+  }
   const bool above_spec = baseline == nullptr && *summary.score > 1;
-  return fmt::format("{} of {}{}", FormatShare(*summary.score), reference,
+  const bool other_case =
+      FormatShare(summary.figure->of_reference.value_or(0)) != FormatShare(*summary.score);
+  return fmt::format("{} of {}{}{}", FormatShare(*summary.score), reference,
+                     other_case ? " by " + LabelOf(summary, summary.score_case, all) : "",
                      above_spec ? ", above it: see the case" : "");
 }
 
@@ -360,7 +372,8 @@ std::string SummaryTable(const Json& header, std::span<const Measurement> measur
     const Rate& figure = *summary.figure;
     table.Row({name, FormatRate(figure.value.value, figure.unit),
                paint.Text(HalfWidth(*summary.best, figure)), usable, ChecksText(summary),
-               ScoreText(summary, baseline), paint.Text(BestLabel(summary, measurements))});
+               ScoreText(summary, measurements, baseline),
+               paint.Text(LabelOf(summary, summary.best, measurements))});
     const std::string expectation = Expectation(summary, baseline);
     if (expectations.empty() || expectations.back().first != expectation) {
       expectations.emplace_back(expectation, name);
@@ -387,7 +400,8 @@ std::string ComponentLine(const Json& header, Component component,
                 : fmt::format("best {} {} {} ({}), {}", summary.figure->name,
                               FormatRate(summary.figure->value.value, summary.figure->unit),
                               HalfWidth(*summary.best, *summary.figure),
-                              BestLabel(summary, measurements), ScoreText(summary, baseline));
+                              LabelOf(summary, summary.best, measurements),
+                              ScoreText(summary, measurements, baseline));
     return line + fmt::format("; {} of {} cases usable, checks: {}", summary.usable(),
                               summary.cases, ChecksText(summary));
   }
@@ -401,10 +415,10 @@ std::string OutcomeLine(const Json& header, std::span<const Measurement> measure
   for (const ComponentSummary& summary : Summarise(header, measurements)) {
     if (summary.best == nullptr) continue;
     scored = scored || summary.score;
-    parts.push_back(
-        fmt::format("{} {}{}", Name(summary.component),
-                    FormatRate(summary.figure->value.value, summary.figure->unit),
-                    summary.score ? " (" + ScoreText(summary, baseline) + ")" : std::string()));
+    parts.push_back(fmt::format(
+        "{} {}{}", Name(summary.component),
+        FormatRate(summary.figure->value.value, summary.figure->unit),
+        summary.score ? " (" + ScoreText(summary, measurements, baseline) + ")" : std::string()));
   }
   if (parts.empty()) return "";
   return fmt::format("{}{}", fmt::join(parts, ", "), scored ? "" : "; no reference");

@@ -218,6 +218,32 @@ TEST(Loops, KnownTripCountOfTheCompilerCounts) {
   EXPECT_EQ(Count(with, {}, Loop("100")).loops[0].trips, 7);
 }
 
+constexpr const char* kProduct =
+    "x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n zero = f32[] constant(0)\n"
+    "d = f32[64,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n";
+
+// A product's kernel goes on as long as all that is made of its result comes together again.
+TEST(Fused, AProductTakesTheElementwiseWorkThatComesTogether) {
+  const double array = 64 * 64 * 4;
+  const Analysis analysis = Count(std::string(kProduct) +
+                                  "t = f32[64,64] tanh(d)\n h = f32[64,64] add(d, t)\n"
+                                  "ROOT g = f32[64,64] multiply(d, h)");
+  EXPECT_EQ(analysis.hbm.fused, 3 * array);
+}
+
+// Scores that a maximum and an exponential use are written once: no compiler computes them twice.
+TEST(Fused, AProductIsNotComputedAgainForEachUser) {
+  const double array = 64 * 64 * 4, row = 64 * 4;
+  const Analysis analysis = Count(std::string(kProduct) +
+                                      "s = f32[64,64] multiply(d, y)\n"
+                                      "m = f32[64] reduce(s, zero), dimensions={1}, to_apply=add\n"
+                                      "b = f32[64,64] broadcast(m), dimensions={0}\n"
+                                      "ROOT e = f32[64,64] subtract(s, b)",
+                                  {}, kAdd);
+  // x and y -> s; s -> m; s and m -> e; and the number.
+  EXPECT_EQ(analysis.hbm.fused, 3 * array + (array + row) + (array + row + array) + 4);
+}
+
 // C6: a thousand additions of the same arrays are a thousand times their flops, and no more bytes
 // than three arrays when all is fused.
 TEST(Elementwise, C6AThousandAdditions) {

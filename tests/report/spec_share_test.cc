@@ -60,6 +60,28 @@ TEST(SpecShare, B7C15ScoreAboveSpecIsMarked) {
   EXPECT_EQ(RunJson(Json::object(), cases)["components"]["compute"]["above_spec"], true);
 }
 
+// The spec knows bf16 and no memory; the faster f32 case has no share of its own.
+TEST(SpecShare, TheScoreNamesItsCaseAndWhatTheSpecLacks) {
+  std::vector<Measurement> cases = Gemms(700e12);
+  cases.push_back(Gemms(800e12)[0]);
+  cases[1].id = "gemm/b@device0";
+  cases[1].dtype = "f32";
+  for (Measurement& m : cases) m.params.Set("dtype", m.dtype);
+  Measurement triad = Gemms(1)[0];
+  triad.id = "triad/a@device0";
+  triad.component = Component::kHbm;
+  cases.push_back(triad);
+  const Machine spec = Spec();
+  Derive(cases, nullptr, &spec);
+  const std::string summary = SummaryTable(Json::object(), cases, nullptr, {});
+  EXPECT_THAT(summary, testing::HasSubstr("70.8 % of spec by gemm bf16"));
+  EXPECT_THAT(summary, testing::HasSubstr("not in the spec"));
+  EXPECT_THAT(ComponentLine(Json::object(), Component::kCompute, cases, nullptr),
+              testing::HasSubstr("(gemm f32), 70.8 % of spec by gemm bf16"));
+  EXPECT_THAT(ComponentLine(Json::object(), Component::kHbm, cases, nullptr),
+              testing::HasSubstr("not in the spec"));
+}
+
 Machine Switch() {
   Machine spec;
   NetworkAxis node;

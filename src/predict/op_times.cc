@@ -293,6 +293,13 @@ class Pricer {
       op.seconds = {op.seconds.lower * body.executions, op.seconds.upper * body.executions};
       op.flops *= body.executions;
       op.hbm_bytes *= body.executions;
+      // An estimate of the compiler under the time of the bytes: not all of them are read from
+      // there.
+      if (const double most = op.seconds.upper * bandwidth_;
+          op.part == Part::kMatrix && op.hbm_bytes > most) {
+        op.hbm_bytes = most;
+        ++bounded_bytes_;
+      }
       out_.parts[op.part] += op.seconds;
       out_.hbm_bytes += op.hbm_bytes;
       (op.overlaps ? beside_[op.part] : in_turn_) += op.seconds;
@@ -334,6 +341,12 @@ class Pricer {
     }
     out_.bound = model::Classify(roofs);
     for (const std::string& note : rates_->notes()) Note(note);
+    if (bounded_bytes_ > 0) {
+      Note(fmt::format(
+          "{} operations hold operands that their estimated cycles leave no time to read: only as "
+          "many bytes are counted as fit into that time",
+          bounded_bytes_));
+    }
   }
 
   void Note(std::string text) {
@@ -356,6 +369,7 @@ class Pricer {
   std::set<std::tuple<int64_t, std::string, std::string>> channels_;
   Interval in_turn_;
   std::map<Part, Interval> beside_;
+  int bounded_bytes_ = 0;  // operations whose bytes take longer than the operation may
   StepTime out_;
 };
 

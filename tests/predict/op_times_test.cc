@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "hlo/reader.h"
@@ -48,6 +49,26 @@ ENTRY %main (p: bf16[2048,2048], q: bf16[2048,2048]) -> bf16[2048,2048] {
   %q = bf16[2048,2048]{1,0} parameter(1)
   ROOT %fusion = bf16[2048,2048]{1,0} fusion(%p, %q), kind=kOutput, calls=%fused)" +
          config + "\n}\n";
+}
+
+// The weights of the product lie in VMEM: 1000 cycles leave no time to read 8 MiB.
+TEST_F(OpTimes, BytesThatTheCyclesLeaveNoTimeForAreNotCounted) {
+  const StepTime step = Time(R"(%fused (a: bf16[8,2048], b: bf16[2048,2048]) -> bf16[8,2048] {
+  %a = bf16[8,2048]{1,0} parameter(0)
+  %b = bf16[2048,2048]{1,0} parameter(1)
+  ROOT %dot = bf16[8,2048]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+ENTRY %main (p: bf16[8,2048], q: bf16[2048,2048]) -> bf16[8,2048] {
+  %p = bf16[8,2048]{1,0} parameter(0)
+  %q = bf16[2048,2048]{1,0} parameter(1)
+  ROOT %fusion = bf16[8,2048]{1,0} fusion(%p, %q), kind=kOutput, calls=%fused)" +
+                             Cycles("1000") + "\n}\n");
+  EXPECT_LE(step.seconds.lower, step.seconds.upper);
+  EXPECT_GT(step.seconds.lower, 0);
+  EXPECT_NEAR(step.hbm_bytes, step.seconds.upper * bandwidth_, 1);
+  EXPECT_TRUE(std::ranges::any_of(step.notes, [](const std::string& note) {
+    return note.starts_with("1 operations hold operands");
+  }));
 }
 
 TEST_F(OpTimes, AProductTakesItsCycles) {

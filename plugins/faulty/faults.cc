@@ -36,7 +36,7 @@ Result<std::string> ScriptText() {
 // Zeros, or what earlier processes of the run have counted.
 Result<std::atomic<int64_t>*> SharedCounts(size_t count) {
   const std::string path = Variable("RIDGELINE_FAULTY_COUNTS");
-  const size_t bytes = std::max<size_t>(count, 1) * sizeof(std::atomic<int64_t>);
+  const size_t bytes = count * sizeof(std::atomic<int64_t>);
   int fd = -1;
   if (!path.empty()) {
     fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -48,14 +48,6 @@ Result<std::atomic<int64_t>*> SharedCounts(size_t count) {
                       fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return Fail(Code::kUnavailable, std::strerror(errno), "mmap");
   return static_cast<std::atomic<int64_t>*>(memory);
-}
-
-bool Lets(const Rule& rule, const Subject& subject) {
-  const std::string_view program = rule.Text("program");
-  if (!program.empty() && subject.program.find(program) == std::string_view::npos) return false;
-  if (rule.Number("min_bytes", -1) > subject.bytes) return false;
-  const double device = rule.Number("device", -1);
-  return device < 0 || subject.device < 0 || static_cast<int>(device) == subject.device;
 }
 
 void LeaveChild(double seconds) {
@@ -74,9 +66,21 @@ void Say(int fd, std::string_view text) {
 Status Faults::LoadFromEnvironment(std::span<const std::string_view> entries) {
   RL_ASSIGN(const std::string text, ScriptText());
   RL_ASSIGN(Script script, ParseScript(text, entries));
-  RL_ASSIGN(counts_, SharedCounts(script.rules.size()));
+  RL_ASSIGN(counts_, SharedCounts(script.rules.size() + 1));
+  process_ = ++counts_[script.rules.size()];
   script_ = std::move(script);
   return {};
+}
+
+bool Faults::Lets(const Rule& rule, const Subject& subject) const {
+  const std::string_view program = rule.Text("program");
+  if (!program.empty() && subject.program.find(program) == std::string_view::npos) return false;
+  if (rule.Number("min_bytes", -1) > subject.bytes) return false;
+  if (static_cast<int64_t>(rule.Number("process", static_cast<double>(process_))) != process_) {
+    return false;
+  }
+  const double device = rule.Number("device", -1);
+  return device < 0 || subject.device < 0 || static_cast<int>(device) == subject.device;
 }
 
 std::vector<Hit> Faults::Match(std::string_view entry, const Subject& subject) {

@@ -39,8 +39,11 @@ class Faults {
   double Delay(const Hit& hit, double rounds);
 
  private:
+  bool Lets(const Rule& rule, const Subject& subject) const;
+
   Script script_;
-  std::atomic<int64_t>* counts_ = nullptr;  // one a rule, in shared memory
+  std::atomic<int64_t>* counts_ = nullptr;  // one a rule and one of processes, in shared memory
+  int64_t process_ = 1;                     // of the run
   std::mt19937_64 random_{1};
 };
 

@@ -248,7 +248,8 @@ void After(Call& call, PJRT_Buffer_ReadyEvent_Args& args) {
 
 void After(Call&, PJRT_Event_IsReady_Args& args) {
   const auto note = Notes::Get().Event(args.event);
-  if (note && Clock::now() < note->due) args.is_ready = false;
+  if (note && note->early) args.is_ready = true;
+  if (note && !note->early && Clock::now() < note->due) args.is_ready = false;
 }
 
 PJRT_Error* AwaitEvent(Call& call, PJRT_Event_Await_Args& args) {

@@ -45,8 +45,9 @@ constexpr ActionForm kForms[] = {
     {"change", Action::kChange, " how ", "", " PJRT_Executable_OptimizedProgram "},
 };
 
-constexpr std::string_view kConditions = " program min_bytes device ";
-constexpr std::string_view kNumeric = " status s fd ms round_us noise drift n min_bytes device ";
+constexpr std::string_view kConditions = " program min_bytes device process ";
+constexpr std::string_view kNumeric =
+    " status s fd ms round_us noise drift n min_bytes device process ";
 
 bool Holds(std::string_view list, std::string_view word) {
   return list.find(fmt::format(" {} ", word)) != std::string_view::npos;

@@ -15,6 +15,8 @@
 //                      program has made: Buffer_ToHostBuffer, Buffer_ReadyEvent)
 //     min_bytes=N      at least so many bytes (Client_BufferFromHostBuffer, Buffer_ToHostBuffer)
 //     device=N         place of the device in PJRT_Client_Devices or in the launch
+//     process=N        the Nth process of the run that loads the plugin (needs a counts file); two
+//                      passes of a case are two processes
 //
 // Actions, for any entry:
 //     error code=NAME [text=TEXT]   a PJRT error instead of the call

@@ -24,6 +24,35 @@ std::string Trim(std::string text) {
   return text;
 }
 
+struct CodePoint {
+  char32_t value = 0;
+  size_t bytes = 1;
+  bool valid = false;
+};
+
+// Of UTF-8 text that is not empty. What is not valid is one byte long.
+CodePoint FirstCodePoint(std::string_view text) {
+  const auto byte = [&text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return {byte(0), 1, true};
+  const size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return {};
+  char32_t value = byte(0) & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    value = (value << 6) | (byte(i) & 0x3fu);
+  }
+  // Longer than needed, a surrogate, or past the last one.
+  const bool longer = (bytes == 3 && value < 0x800) || (bytes == 4 && value < 0x10000);
+  if (longer || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff) return {};
+  return {value, bytes, true};
+}
+
+// Controls of old terminals, marks that turn the direction of text, and separators of lines.
+bool IsInvisible(char32_t c) {
+  return (c >= 0x80 && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
 }  // namespace
 
 std::string FormatNumber(double value, int digits) {
@@ -162,13 +191,16 @@ std::string FirstLine(std::string_view text) {
 
 std::string Printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const CodePoint point = FirstCodePoint(text);
+    if (!point.valid || point.value < 0x20 || point.value == 0x7f) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    } else if (IsInvisible(point.value)) {
+      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(point.value));
     } else {
-      out += c;
+      out += text.substr(0, point.bytes);
     }
+    text.remove_prefix(point.bytes);
   }
   return out;
 }

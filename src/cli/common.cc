@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,36 @@
 
 namespace ridgeline::cli {
 
+namespace {
+
+// The length of a sequence at the start of `text` that only changes colours ("\x1b[1;31m"), or 0.
+size_t ColourAt(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// Text for a terminal: lines, and colours where they are wanted; nothing that a name of a file or a
+// device may hold moves the cursor or hides what stands there.
+std::string Tame(std::string_view text, bool colours) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t kept = text.front() == '\n' ? 1 : colours ? ColourAt(text) : 0;
+    out += text.substr(0, kept);
+    text.remove_prefix(kept);
+    const size_t end = std::min(text.find_first_of("\n\x1b", kept == 0 ? 1 : 0), text.size());
+    out += Printable(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+}  // namespace
+
 void Out(std::string_view text) {
+  // Into a file or a pipe go the bytes as they are.
+  const std::string tame = IsTerminal(STDOUT_FILENO) ? Tame(text, UseColor()) : "";
+  if (!tame.empty()) text = tame;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return;
   }
@@ -28,8 +58,10 @@ void Out(std::string_view text) {
   std::_Exit(kExitUsage);
 }
 
-void Err(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+void Err(std::string_view text) { ErrAsIs(Tame(text, false)); }
+
+void ErrAsIs(std::string_view bytes) {
+  std::fwrite(bytes.data(), 1, bytes.size(), stderr);
   std::fflush(stderr);
 }
 

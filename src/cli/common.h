@@ -12,9 +12,12 @@
 namespace ridgeline::cli {
 
 // Result of a command, on stdout. A closed pipe ends the program quietly, a full disk is an error.
+// On a terminal control characters other than line ends and our colours are escaped.
 void Out(std::string_view text);
-// Progress and logs, on stderr.
+// Logs, on stderr; control characters other than line ends are escaped.
 void Err(std::string_view text);
+// What moves the cursor of stderr's terminal. Names in it have gone through Printable.
+void ErrAsIs(std::string_view bytes);
 // Prints the error and returns the exit code that belongs to it.
 int Report(const Error& error);
 

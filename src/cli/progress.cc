@@ -31,7 +31,7 @@ std::string ProgressLine(double share, size_t done, size_t total, double elapsed
   if (share * static_cast<double>(total) > 2.99 && done < total) {
     line += fmt::format(", {} left", MinutesAndSeconds(elapsed_s * (1 - share) / share));
   }
-  line += fmt::format("  {}", what);
+  line += fmt::format("  {}", Printable(what));
   // Case names are ASCII; cutting bytes is cutting columns.
   if (line.size() > static_cast<size_t>(width))
     line.resize(static_cast<size_t>(std::max(width, 1)));
@@ -51,12 +51,12 @@ void Progress::Draw() {
   drawn_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double share = total_ == 0 ? 1 : share_done_ / static_cast<double>(total_);
-  Err("\r\x1b[K" +
-      ProgressLine(share, done_, total_, elapsed, what_, TerminalWidth(STDERR_FILENO) - 1));
+  ErrAsIs("\r\x1b[K" +
+          ProgressLine(share, done_, total_, elapsed, what_, TerminalWidth(STDERR_FILENO) - 1));
 }
 
 void Progress::Clear() {
-  if (drawn_) Err("\r\x1b[K");
+  if (drawn_) ErrAsIs("\r\x1b[K");
   drawn_ = false;
 }
 

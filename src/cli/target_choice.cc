@@ -35,10 +35,7 @@ Result<std::vector<predict::Target>> ChooseTargets(const std::vector<std::string
 Result<pjrt::PluginInfo> CompilerPlugin(const predict::Target& target,
                                         const std::string& requested) {
   if (!requested.empty()) return ChoosePlugin(requested);
-  const std::string name(predict::PluginFor(target.spec));
-  Result<pjrt::PluginInfo> plugin = ChoosePlugin(name);
-  if (!plugin) plugin.error().next = fmt::format("`./dev plugins {}` fetches it", name);
-  return plugin;
+  return ChoosePlugin(predict::PluginFor(target.spec));
 }
 
 }  // namespace ridgeline::cli

@@ -136,7 +136,6 @@ void CaseRunner::MakeFigures(const Slope& fit) {
 void CaseRunner::Judge(const Slope& fit) {
   JudgeThrottling();
   std::vector<std::string> doubts = lasting_doubts_;
-  if (!not_audited_.empty()) doubts.push_back(not_audited_);
   if (fit.per_count.value <= 0 || fit.per_count.lo <= 0) {
     doubts.push_back("time does not grow with the count: below the noise");
   }
@@ -199,26 +198,23 @@ Json CaseRunner::State(const Slope& fit) const {
 void CaseRunner::JudgeThrottling() {
   const auto discarded = static_cast<int>(guard_.discarded().size());
   if (guard_.gave_up() || discarded > sampler_->blocks()) {
-    lasting_doubts_.push_back(guard_.Words());
+    Doubt(guard_.Words());
   } else if (discarded > 0) {
-    lasting_labels_.push_back(guard_.Words());
+    Label(guard_.Words());
   }
 }
 
 void CaseRunner::JudgeAlias() {
-  const Result<bool> alias = transfers_->IsAlias();
-  if (alias && !*alias) return;
-  if (alias) {
-    measurement_.rates.clear();
-    measurement_.labels.push_back("zero-copy: the device buffer is the host's own memory");
-    return;
-  }
-  const std::string unknown =
+  static constexpr const char* kZeroCopy = "zero-copy: the device buffer is the host's own memory";
+  static constexpr const char* kUnknown =
       "the plugin cannot tell whether the device buffer is a copy or the host's own memory";
-  measurement_.labels.push_back(unknown);
-  if (program_.transfer.semantics != "zero_copy") return;
-  measurement_.status = CaseStatus::kSuspect;
-  measurement_.reason = unknown;
+  const Result<bool> alias = transfers_->IsAlias();
+  if (!alias) Label(kUnknown);
+  if (!alias && program_.transfer.semantics == "zero_copy") Doubt(kUnknown);
+  if (alias && *alias) Label(kZeroCopy);
+  if (std::ranges::find(lasting_labels_, kZeroCopy) != lasting_labels_.end()) {
+    measurement_.rates.clear();
+  }
 }
 
 void CaseRunner::DoFinish() {
@@ -227,8 +223,8 @@ void CaseRunner::DoFinish() {
     const std::optional<Slope> fit = sampler_->Fit();
     if (Check() && fit) {
       MakeFigures(*fit);
-      Judge(*fit);
       if (transfers_) JudgeAlias();
+      Judge(*fit);
       ended_ = true;
     }
   }

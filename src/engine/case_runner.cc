@@ -71,6 +71,10 @@ bool IsRefusal(const Error& error) {
   return false;
 }
 
+void AddOnce(std::vector<std::string>& to, std::string words) {
+  if (std::ranges::find(to, words) == to.end()) to.push_back(std::move(words));
+}
+
 Result<std::unique_ptr<device::Buffer>> PutAndWait(device::Client& client, const HostTensor& tensor,
                                                    int device) {
   RL_ASSIGN(auto buffer,
@@ -122,6 +126,8 @@ CaseRunner::CaseRunner(RunContext& context, Case c)
     measurement_.wall_s = before.wall_s;
     measurement_.audit_s = before.audit_s;
     measurement_.check_s = before.check_s;
+    measurement_.audit = before.audit;
+    measurement_.executed_as = before.executed_as;
     lasting_doubts_ = earlier_.doubts;
     lasting_labels_ = earlier_.labels;
   }
@@ -137,7 +143,7 @@ CaseRunner::CaseRunner(RunContext& context, Case c)
 
 bool CaseRunner::End(CaseStatus status, const std::string& reason) {
   measurement_.status = status;
-  measurement_.reason = Bounded(reason);
+  measurement_.reason = InPass(earlier_.done, case_.precision.passes) + Bounded(reason);
   ended_ = true;
   return false;
 }
@@ -243,27 +249,36 @@ int64_t CaseRunner::bytes_needed() const {
   return partitions * program_.device_bytes() + 2 * largest;
 }
 
+void CaseRunner::Note(std::string_view level, std::string text) {
+  const bool known = std::ranges::any_of(
+      measurement_.audit, [&text](const AuditLine& line) { return line.text == text; });
+  if (!known) measurement_.audit.push_back({std::string(level), std::move(text)});
+}
+
+void CaseRunner::Doubt(std::string words) { AddOnce(lasting_doubts_, std::move(words)); }
+void CaseRunner::Label(std::string words) { AddOnce(lasting_labels_, std::move(words)); }
+
 Status CaseRunner::AuditProgram() {
   const Result<device::ProgramText> text = executable_->OptimizedProgram();
   if (!text) {
-    measurement_.audit.push_back(
-        {"warning",
-         "the plugin does not give the compiled program back: " + Bounded(text.error().message)});
+    Note("warning",
+         "the plugin does not give the compiled program back: " + Bounded(text.error().message));
     return {};
   }
   const Result<hlo::Module> module = hlo::ReadModule(text->bytes);
   if (!module) {
-    not_audited_ = "the compiled program cannot be read: " + module.error().message;
-    measurement_.audit.push_back({"warning", not_audited_});
+    const std::string unread = "the compiled program cannot be read: " + module.error().message;
+    Note("warning", unread);
+    Doubt(unread);
     return {};
   }
   const hlo::AuditResult audit = hlo::Audit(*module, program_.expected);
   std::string refusal;
   for (const hlo::Finding& finding : audit.findings) {
-    measurement_.audit.push_back({std::string(Name(finding.level)), finding.text});
+    Note(Name(finding.level), finding.text);
     if (finding.level == hlo::FindingLevel::kRefused && refusal.empty()) refusal = finding.text;
   }
-  measurement_.executed_as = audit.executed_as;
+  if (!audit.executed_as.empty()) measurement_.executed_as = audit.executed_as;
   if (audit.refused()) return Fail(Code::kAborted, refusal);
   return {};
 }

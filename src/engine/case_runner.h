@@ -74,6 +74,8 @@ class CaseRunner {
   bool EndWith(const Error& error, std::string_view doing);
   void Announce(Phase phase, double expected_s = 0);
   Status AuditProgram();
+  // A finding of the audit, once.
+  void Note(std::string_view level, std::string text);
   Status LoadInputs();
   Status LoadTransfers();
   Result<double> TimeRun(int64_t count);
@@ -91,8 +93,11 @@ class CaseRunner {
   void JudgeThrottling();
   // {drift, load, …} of this pass, or {drift, passes[]} where there are several.
   Json State(const Slope& fit) const;
-  // Says when a transfer to the device was none.
+  // Says when a transfer to the device was none, in this pass or an earlier one.
   void JudgeAlias();
+  // The next pass of a case has seen what this one did.
+  void Doubt(std::string words);
+  void Label(std::string words);
 
   RunContext& context_;
   Case case_;
@@ -113,7 +118,6 @@ class CaseRunner {
   std::optional<Sampler> sampler_;
   ThrottleGuard guard_;
   std::vector<std::string> lasting_doubts_, lasting_labels_;  // of this pass and earlier ones
-  std::string not_audited_;  // why the compiled program could not be read back
   int late_results_ = 0;
 };
 

@@ -1,6 +1,12 @@
 #include "engine/passes.h"
 
+#include <fmt/format.h>
+
 namespace ridgeline::engine {
+
+std::string InPass(int done, int passes) {
+  return done == 0 ? "" : fmt::format("in pass {} of {}: ", done + 1, passes);
+}
 
 Json ToJson(const EarlierPasses& earlier) {
   Json samples = Json::array();

@@ -23,6 +23,9 @@ struct EarlierPasses {
   Measurement measurement;          // what they give so far
 };
 
+// "in pass 2 of 3: ", to stand before what ended a case after so many passes; "" in the first.
+std::string InPass(int done, int passes);
+
 Json ToJson(const EarlierPasses& earlier);
 Result<EarlierPasses> EarlierPassesFromJson(const Json& json);
 

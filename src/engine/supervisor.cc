@@ -420,7 +420,7 @@ class Supervisor {
   }
 
   // The active case is lost to a dead worker; the others of its batch run again.
-  Status Lose(std::string reason) {
+  Status Lose(const std::string& reason) {
     const auto it = std::ranges::find_if(now_, [this](const Case& c) { return c.id() == active_; });
     if (it == now_.end()) return {};
     Measurement measurement;
@@ -430,7 +430,9 @@ class Supervisor {
     measurement.params = it->params;
     measurement.data_mode = it->data_mode;
     measurement.status = CaseStatus::kFailed;
-    measurement.reason = std::move(reason);
+    const auto earlier = job_.earlier.find(active_);
+    const int done = earlier == job_.earlier.end() ? 0 : earlier->second.done;
+    measurement.reason = InPass(done, it->precision.passes) + reason;
     return Finish(std::move(measurement));
   }
 

@@ -77,6 +77,7 @@ Result<AotProgram> CompileForTopology(const TopologyRequest& topology,
   RL_ASSIGN(const auto devices, Devices(handle));
   std::vector<int> ids;
   for (const device::DeviceInfo& info : devices) ids.push_back(info.id);
+  RL_CHECK_OK(CheckIds(ids));
   if (request.devices.empty() && request.partitions > 0) {
     request.devices.resize(static_cast<size_t>(request.partitions));
     std::iota(request.devices.begin(), request.devices.end(), 0);

@@ -158,7 +158,15 @@ Status Await(const Handle<PJRT_Event>& event) {
   if (!event) return {};
   RL_PJRT_ARGS(PJRT_Event_Await, args);
   args.event = event.get();
-  return RL_PJRT_CALL(event.api(), PJRT_Event_Await, args);
+  RL_CHECK_OK(RL_PJRT_CALL(event.api(), PJRT_Event_Await, args));
+  // A wait that waits for nothing would make every time too short.
+  RL_PJRT_ARGS(PJRT_Event_IsReady, ready);
+  ready.event = event.get();
+  if (RL_PJRT_CALL(event.api(), PJRT_Event_IsReady, ready) && !ready.is_ready) {
+    return Fail(Code::kInternal, "the plugin's wait was over before its event was there",
+                "PJRT_Event_Await");
+  }
+  return {};
 }
 
 }  // namespace ridgeline::pjrt

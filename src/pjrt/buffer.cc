@@ -158,6 +158,8 @@ Result<bool> PjrtBuffer::Aliases(const void* host) const {
   RL_PJRT_ARGS(PJRT_Buffer_UnsafePointer, args);
   args.buffer = buffer_.get();
   RL_CHECK_OK(RL_PJRT_CALL(*client_->api, PJRT_Buffer_UnsafePointer, args));
+  RL_CHECK_OK(Given(reinterpret_cast<const void*>(args.buffer_pointer), "address",
+                    "PJRT_Buffer_UnsafePointer"));
   return args.buffer_pointer == reinterpret_cast<uintptr_t>(host);
 }
 

@@ -1,5 +1,8 @@
 #include "pjrt/describe.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <span>
 
 #include "pjrt/named_values.h"
@@ -55,6 +58,14 @@ Result<DescribedDevice> DescribeDevice(const Api& api, PJRT_Device* device) {
 
 }  // namespace
 
+Status CheckIds(std::vector<int> ids) {
+  std::ranges::sort(ids);
+  const auto twice = std::ranges::adjacent_find(ids);
+  if (twice == ids.end()) return {};
+  return Fail(Code::kInternal, fmt::format("the plugin gives two devices the id {}", *twice),
+              "PJRT_DeviceDescription_Id");
+}
+
 Result<device::DeviceInfo> Describe(const Api& api, PJRT_DeviceDescription* description) {
   device::DeviceInfo info;
   RL_PJRT_ARGS(PJRT_DeviceDescription_Id, id);
@@ -93,6 +104,9 @@ Result<std::vector<DescribedDevice>> DescribeDevices(const Api& api, PJRT_Client
     RL_ASSIGN(auto described, DescribeDevice(api, device));
     result.push_back(std::move(described));
   }
+  std::vector<int> ids;
+  for (const DescribedDevice& device : result) ids.push_back(device.info.id);
+  RL_CHECK_OK(CheckIds(std::move(ids)));
   return result;
 }
 

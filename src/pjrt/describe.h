@@ -11,6 +11,9 @@ namespace ridgeline::pjrt {
 // id, kind, process, attributes, coords and core. Serves devices and topologies.
 Result<device::DeviceInfo> Describe(const Api& api, PJRT_DeviceDescription* description);
 
+// An error when two devices have one id: a program could not be placed on them.
+Status CheckIds(std::vector<int> ids);
+
 struct DescribedDevice {
   PJRT_Device* device = nullptr;
   device::DeviceInfo info;

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::pjrt {
 namespace {
@@ -234,6 +235,12 @@ SearchEnv SearchEnv::FromProcess() {
 
 std::vector<PluginInfo> ListPlugins(const SearchEnv& env) { return SearchAll(env).plugins; }
 
+bool IsFetchable(std::string_view name) {
+  return name.find(' ') == std::string_view::npos &&
+         fmt::format(" {} ", RIDGELINE_FETCHABLE_PLUGINS).find(fmt::format(" {} ", name)) !=
+             std::string::npos;
+}
+
 Result<PluginInfo> FindPlugin(std::string_view requested, const SearchEnv& env) {
   const bool from_env = requested.empty() && !env.plugin.empty();
   const std::string wanted(!requested.empty() ? requested : from_env ? env.plugin : "cpu");
@@ -253,13 +260,13 @@ Result<PluginInfo> FindPlugin(std::string_view requested, const SearchEnv& env) 
     found += (found.empty() ? "" : ", ") + plugin.name;
   }
   std::string message =
-      fmt::format("no plugin named '{}'; found: {}; searched: {}", wanted,
+      fmt::format("no plugin named '{}'; found: {}; searched: {}", Printable(wanted),
                   found.empty() ? "none" : found, fmt::join(search.searched, ", "));
   for (const std::string& problem : search.problems) message += "; " + problem;
   return Fail(Code::kNotFound, message, where,
-              fmt::format("./dev plugins {}, install a Python package that carries the plugin, or "
-                          "give its path with --plugin",
-                          wanted));
+              fmt::format("{}install a Python package that carries the plugin, or give its path "
+                          "with --plugin",
+                          IsFetchable(wanted) ? fmt::format("./dev plugins {}, ", wanted) : ""));
 }
 
 }  // namespace ridgeline::pjrt

@@ -36,6 +36,9 @@ struct PluginInfo {
 // Every plugin found, in the order of the search; the first of a name is the one that is used.
 std::vector<PluginInfo> ListPlugins(const SearchEnv& env);
 
+// Whether `./dev plugins NAME` fetches it: a row of tools/plugins.lock.
+bool IsFetchable(std::string_view name);
+
 // `requested` is a path (has a '/' or ends in .so) or a name; empty: RIDGELINE_PLUGIN, else "cpu".
 // The error says what was searched and what to do.
 Result<PluginInfo> FindPlugin(std::string_view requested, const SearchEnv& env);

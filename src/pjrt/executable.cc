@@ -8,6 +8,8 @@
 namespace ridgeline::pjrt {
 namespace {
 
+constexpr size_t kMostProgramBytes = size_t{1} << 31;  // protobuf's limit
+
 using device::ArgumentGrid;
 using device::BufferGrid;
 
@@ -220,11 +222,18 @@ Result<device::ProgramText> OptimizedProgram(const Api& api, PJRT_Executable* ex
   args.program = &program;
   // The first call tells the size, the second fills the memory.
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Executable_OptimizedProgram, args));
+  if (program.code_size > kMostProgramBytes) {
+    return Fail(Code::kInternal,
+                fmt::format("the plugin gives a compiled program of {} bytes, more than a "
+                            "serialized one can have",
+                            program.code_size),
+                "PJRT_Executable_OptimizedProgram");
+  }
   device::ProgramText result;
   result.bytes.resize(program.code_size);
   program.code = result.bytes.data();
   RL_CHECK_OK(RL_PJRT_CALL(api, PJRT_Executable_OptimizedProgram, args));
-  result.format.assign(program.format, program.format_size);
+  if (program.format != nullptr) result.format.assign(program.format, program.format_size);
   return result;
 }
 

@@ -114,7 +114,15 @@ TEST(Text, OfManyLinesTheFirstIsShownAndTheOthersAreCounted) {
 
 TEST(Text, NothingControlsTheTerminal) {
   EXPECT_EQ(Printable("a\x1b[31mb\x7f"), "a\\x1b[31mb\\x7f");
-  EXPECT_EQ(Printable("µ"), "µ");
+  EXPECT_EQ(Printable("µ → 界 🙂"), "µ → 界 🙂");
+  EXPECT_EQ(Printable("\u009b31m"), "\\u009b31m") << "CSI in one code point";
+  EXPECT_EQ(Printable("a\u202egnp.exe"), "a\\u202egnp.exe") << "turns what follows around";
+  EXPECT_EQ(Printable("\x9b"
+                      "2J\xc3"),
+            "\\x9b2J\\xc3")
+      << "no UTF-8";
+  EXPECT_EQ(Printable("\xc0\x80\xed\xa0\x80"), "\\xc0\\x80\\xed\\xa0\\x80")
+      << "too long, a surrogate";
 }
 
 }  // namespace

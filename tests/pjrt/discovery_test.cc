@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class DiscoveryTest : public ::testing::Test {
  protected:
@@ -150,6 +151,21 @@ TEST_F(DiscoveryTest, NothingFoundSaysWhereItLookedAndWhatToDo) {
   EXPECT_THAT(found.error().message,
               HasSubstr((top_ / "root/usr/lib/python3/dist-packages").string()));
   EXPECT_THAT(found.error().next, HasSubstr("./dev plugins cpu"));
+}
+
+// Only what has a row in tools/plugins.lock can be fetched.
+TEST_F(DiscoveryTest, NobodyIsSentToFetchWhatIsNotPinned) {
+  EXPECT_TRUE(IsFetchable("tpu"));
+  EXPECT_FALSE(IsFetchable("header"));
+  EXPECT_FALSE(IsFetchable(""));
+  EXPECT_FALSE(IsFetchable("tpu cuda"));
+  for (const std::string_view name : {"rocm", "header", "\x1b[2J"}) {
+    const auto found = FindPlugin(name, env_);
+    ASSERT_FALSE(found.has_value());
+    EXPECT_THAT(found.error().next, Not(HasSubstr("./dev plugins")));
+    EXPECT_THAT(found.error().next, HasSubstr("a Python package that carries the plugin"));
+    EXPECT_THAT(found.error().message, Not(HasSubstr("\x1b")));
+  }
 }
 
 TEST_F(DiscoveryTest, UnknownNameListsWhatThereIs) {

@@ -39,7 +39,7 @@ template <typename Values>
 Json ValuesToJson(const Values& values) {
   Json json = Json::object();
   for (const auto& [name, value] : values) {
-    std::visit([&json, &name](const auto& one) { json[name] = one; }, value);
+    std::visit([&json, &key = name](const auto& one) { json[key] = one; }, value);
   }
   return json;
 }

@@ -72,7 +72,7 @@ void AddStep(const StepTime& step, Json& json) {
 Json ToJson(const TargetPrediction& prediction) {
   Json flags = Json::object();
   for (const auto& [name, value] : prediction.flags) {
-    std::visit([&flags, &name](const auto& one) { flags[name] = one; }, value);
+    std::visit([&flags, &key = name](const auto& one) { flags[key] = one; }, value);
   }
   Json json = {{"name", prediction.target},
                {"predicted", true},

@@ -124,7 +124,7 @@ std::string Wrap(const std::string& line, int width, int indent) {
 std::string FoldedTable(const std::vector<std::string>& header,
                         const std::vector<std::vector<std::string>>& rows,
                         const std::vector<bool>& right, size_t kept, int width) {
-  if (const std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
+  if (std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
   const auto first = [kept](const auto& cells) {
     return std::decay_t<decltype(cells)>(cells.begin(),
                                          cells.begin() + static_cast<std::ptrdiff_t>(kept));
@@ -150,7 +150,7 @@ std::string FoldedTable(const std::vector<std::string>& header,
 std::string RecordTable(const std::vector<std::string>& header,
                         const std::vector<std::vector<std::string>>& rows,
                         const std::vector<bool>& right, size_t kept, int width) {
-  if (const std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
+  if (std::string whole = Whole(header, rows, right); Fits(whole, width)) return whole;
   int widest = 0;
   for (size_t i = kept; i < header.size(); ++i) widest = std::max(widest, DisplayWidth(header[i]));
   std::string out;
@@ -160,7 +160,7 @@ std::string RecordTable(const std::vector<std::string>& header,
     out += Wrap(title, width, 2);
     for (size_t i = kept; i < header.size(); ++i) {
       if (row[i].empty() || row[i] == "-") continue;
-      const auto padding = static_cast<size_t>(widest - DisplayWidth(header[i]) + 2);
+      const auto padding = static_cast<size_t>(widest - DisplayWidth(header[i])) + 2;
       out += Wrap("  " + header[i] + std::string(padding, ' ') + row[i], width, widest + 4);
     }
   }

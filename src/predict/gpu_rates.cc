@@ -43,7 +43,7 @@ class GpuRates : public OpRates {
  public:
   explicit GpuRates(const Target& target) : OpRates(target.machine), gpu_(*target.gpu) {}
 
-  void PriceMatrix(const hlo::Instruction& at, const Inside& inside, OpTime& op) override {
+  void PriceMatrix(const hlo::Instruction&, const Inside& inside, OpTime& op) override {
     op.part = Part::kMatrix;
     const std::string type = hlo::PrimitiveName(inside.matrix_type);
     const bool high = inside.product != nullptr && inside.product->high_precision;
@@ -67,7 +67,6 @@ class GpuRates : public OpRates {
         FormatRate(peak, "FLOP/s"),
         busy < 1 ? fmt::format(", tiles fill {} of the multiprocessors", FormatShare(busy)) : "",
         memory > compute / gpu_.matrix_most ? "; bound by memory" : "");
-    (void)at;
   }
 
   void PriceMemory(const hlo::Instruction&, const Inside&, OpTime& op) override {
